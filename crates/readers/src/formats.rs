@@ -1,0 +1,5 @@
+//! One module per agent.
+
+pub mod claude;
+pub mod codex;
+pub mod gemini;

@@ -1,0 +1,2 @@
+//! claude
+pub struct Claude;

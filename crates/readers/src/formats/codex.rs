@@ -1,0 +1,2 @@
+//! codex
+pub struct Codex;

@@ -1,0 +1,2 @@
+//! gemini
+pub struct Gemini;
