@@ -2,7 +2,8 @@
 //! format must have: a file read in parts, at any cut, gives what reading it whole gives.
 
 use lookback_model::source::{
-    Discovery, EventSink, FileStamp, ReadAccount, ReadCursor, ReadError, ReadSession, SideTitle, SinkClosed, SourceFile,
+    Discovery, EventSink, FileStamp, ReadAccount, ReadCursor, ReadError, ReadSession, SideTitle, SinkClosed,
+    SourceFile,
 };
 use lookback_model::{Environment, Event, SessionSource, Surface, text};
 use serde_json::{Value, json};
@@ -35,7 +36,10 @@ impl EventSink for Kept {
         let known = self.sessions.iter().position(|session| session.id == session_id);
         let session = match known {
             Some(at) if resumed => self.sessions.remove(at),
-            _ => KeptSession { id: session_id.to_owned(), ..KeptSession::default() },
+            _ => KeptSession {
+                id: session_id.to_owned(),
+                ..KeptSession::default()
+            },
         };
         self.sessions.push(session);
         Ok(())
@@ -71,7 +75,10 @@ pub fn discover(source: &dyn SessionSource, environment: &Environment) -> Discov
 /// A file with its marks as they are now.
 pub fn source_file(file: &SourceFile) -> SourceFile {
     let size = fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
-    SourceFile { stamp: FileStamp { size, ..file.stamp }, ..file.clone() }
+    SourceFile {
+        stamp: FileStamp { size, ..file.stamp },
+        ..file.clone()
+    }
 }
 
 /// What a source makes of a home folder, as JSON for comparison with an expected file.
@@ -82,10 +89,18 @@ pub fn describe(source: &dyn SessionSource, home: &Path) -> Value {
     for file in &found.files {
         let mut kept = Kept::default();
         let outcome = source.read(file, None, &mut kept);
-        files.push(describe_file(&relative(&file.path), source, &kept, outcome.map(|outcome| outcome.account)));
+        files.push(describe_file(
+            &relative(&file.path),
+            source,
+            &kept,
+            outcome.map(|outcome| outcome.account),
+        ));
     }
-    let issues: Vec<Value> =
-        found.issues.iter().map(|issue| json!({"path": relative(&issue.path), "code": issue.code})).collect();
+    let issues: Vec<Value> = found
+        .issues
+        .iter()
+        .map(|issue| json!({"path": relative(&issue.path), "code": issue.code}))
+        .collect();
     json!({"files": files, "issues": issues})
 }
 
@@ -104,8 +119,16 @@ fn describe_file(
         Err(ReadError::NoSession { code, .. }) => json!({"error": code}),
         Err(error) => json!({"error": error.to_string().replace(path, "")}),
     };
-    let sessions: Vec<Value> = kept.sessions.iter().map(|session| describe_session(source, session)).collect();
-    let titles: BTreeMap<_, _> = kept.titles.iter().map(|title| (&title.session_id, &title.title)).collect();
+    let sessions: Vec<Value> = kept
+        .sessions
+        .iter()
+        .map(|session| describe_session(source, session))
+        .collect();
+    let titles: BTreeMap<_, _> = kept
+        .titles
+        .iter()
+        .map(|title| (&title.session_id, &title.title))
+        .collect();
     json!({"path": path, "account": account, "sessions": sessions, "titles": titles})
 }
 
@@ -127,7 +150,9 @@ fn describe_session(source: &dyn SessionSource, kept: &KeptSession) -> Value {
         Some(read) => (
             json!(read.header),
             json!(read.facts),
-            source.resume(&read.header, &read.facts).map(|resume| resume.arguments.join(" ")),
+            source
+                .resume(&read.header, &read.facts)
+                .map(|resume| resume.arguments.join(" ")),
         ),
         None => (Value::Null, Value::Null, None),
     };
@@ -139,9 +164,13 @@ fn without_defaults(facts: Value) -> Value {
     let Value::Object(fields) = facts else {
         return facts;
     };
-    let says_something = |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && *value != json!(0);
+    let says_something =
+        |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && *value != json!(0);
     Value::Object(
-        fields.into_iter().filter(|(name, value)| name != "firstCopyKey" && says_something(value)).collect(),
+        fields
+            .into_iter()
+            .filter(|(name, value)| name != "firstCopyKey" && says_something(value))
+            .collect(),
     )
 }
 
@@ -150,11 +179,19 @@ fn without_defaults(facts: Value) -> Value {
 ///
 /// # Errors
 /// Which session differed, and how.
-pub fn read_in_parts(source: &dyn SessionSource, file: &SourceFile, cut: usize, folder: &Path) -> Result<(), String> {
+pub fn read_in_parts(
+    source: &dyn SessionSource,
+    file: &SourceFile,
+    cut: usize,
+    folder: &Path,
+) -> Result<(), String> {
     let whole = fs::read(&file.path).map_err(|error| error.to_string())?;
     let name = file.path.file_name().ok_or("no file name")?;
     let path = folder.join(name);
-    let copy = SourceFile { path: path.clone(), ..file.clone() };
+    let copy = SourceFile {
+        path: path.clone(),
+        ..file.clone()
+    };
     let write = |bytes: &[u8]| fs::write(&path, bytes).map_err(|error| error.to_string());
     let read = |cursor: Option<&ReadCursor>, kept: &mut Kept| source.read(&source_file(&copy), cursor, kept);
 
@@ -174,12 +211,18 @@ pub fn read_in_parts(source: &dyn SessionSource, file: &SourceFile, cut: usize, 
     };
     let whole_outcome = whole_outcome.map_err(|error| format!("whole: {error}"))?;
     if parts.sessions != at_once.sessions {
-        return Err(format!("cut at {cut}: {:#?}\n is not\n{:#?}", parts.sessions, at_once.sessions));
+        return Err(format!(
+            "cut at {cut}: {:#?}\n is not\n{:#?}",
+            parts.sessions, at_once.sessions
+        ));
     }
     let mut account = first.account;
     account.add(&second.account);
     if (account.records, account.lost) != (whole_outcome.account.records, whole_outcome.account.lost) {
-        return Err(format!("cut at {cut}: account {account:?} is not {:?}", whole_outcome.account));
+        return Err(format!(
+            "cut at {cut}: account {account:?} is not {:?}",
+            whole_outcome.account
+        ));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The catalogue's number of a session. Given once, never reused; a session that is read anew from the
 /// start gets a new one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionOrdinal(pub u32);
 

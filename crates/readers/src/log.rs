@@ -69,6 +69,9 @@ pub enum Placement {
     ReplaceAll,
     /// Takes the place of one event, which must be on the surface.
     ReplaceOne(u64),
+    /// Takes the place of everything from the first to the second, both of which must be on the surface in
+    /// this order.
+    ReplaceRange(u64, u64),
 }
 
 /// A session's log under construction.
@@ -157,6 +160,10 @@ impl<'s> SessionLog<'s> {
             Placement::Append => None,
             Placement::ReplaceAll => current.first().copied().zip(current.last().copied()),
             Placement::ReplaceOne(one) => self.surface.position(one).map(|_| (one, one)),
+            Placement::ReplaceRange(start, end) => {
+                let places = self.surface.position(start).zip(self.surface.position(end));
+                places.filter(|(from, to)| from <= to).map(|_| (start, end))
+            }
             Placement::ReplaceAfter(anchor) => self
                 .surface
                 .position(anchor)
@@ -310,6 +317,7 @@ mod tests {
             1 => Placement::ReplaceAll,
             2 => Placement::LogOnly,
             3 => Placement::ReplaceOne(at % 5),
+            4 => Placement::ReplaceRange(at % 4, at % 9),
             _ => Placement::Append,
         };
         draft

@@ -1,1 +1,9 @@
-pub const X: u8 = 0;
+//! The agents whose transcripts are read: one line each.
+
+use crate::formats::claude::Claude;
+use crate::formats::codex::Codex;
+use crate::formats::gemini::Gemini;
+use lookback_model::SessionSource;
+
+/// All of them, in the order lists name them.
+pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini];
