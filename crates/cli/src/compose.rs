@@ -1,0 +1,45 @@
+//! The composition root: which index and which readers the engine gets.
+
+use crate::error::CommandError;
+use crate::when;
+use lookback_engine::{Engine, Parts, SOURCES};
+use lookback_index::{Index, Options};
+use lookback_model::Environment;
+use lookback_model::document::TextCaps;
+use lookback_model::ports::Catalogue;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reading is bound by decoding, and more threads than this only compete for the index.
+const MAX_WORKERS: usize = 8;
+
+/// The engine, and the catalogue it works on.
+pub(crate) struct Library {
+    /// All operations.
+    pub(crate) engine: Engine,
+    /// Plain counts, without the engine's look at every file.
+    pub(crate) catalogue: Arc<dyn Catalogue>,
+}
+
+/// A library of the transcripts under `environment` with its index in `data_dir`.
+pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Library, CommandError> {
+    let index = Arc::new(Index::open(data_dir, Options::default())?);
+    let engine = Engine::new(Parts {
+        environment: environment.clone(),
+        sources: SOURCES,
+        catalogue: index.clone(),
+        provider: index.clone(),
+        sink: index.clone(),
+        caps: TextCaps::default(),
+        workers: workers(),
+        clock: when::now,
+    });
+    Ok(Library {
+        engine,
+        catalogue: index,
+    })
+}
+
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS))
+}

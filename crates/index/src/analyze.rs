@@ -1,0 +1,429 @@
+//! Analysis: which terms a text has, the same for what is indexed and for what is typed.
+//!
+//! Text is cut into *runs* of letters, digits and underscores. A run gives its parts (`getUserById` →
+//! `get` `user` `by` `id`) at ascending positions and, when it has several, itself as a whole at the
+//! position of its first part. So an identifier is found whole, by its parts, and by its parts typed in
+//! any other convention, and punctuation between runs is a matter of neighbouring positions only.
+//! Scripts that write no spaces give each character and each pair of neighbours. Case, compatibility
+//! forms and diacritics of Latin and Greek are folded.
+
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::decompose_canonical;
+
+/// Name under which the tokenizer is registered.
+pub const TOKENIZER: &str = "lookback";
+/// Longer terms are cut to this many bytes, in text and query alike.
+pub const TERM_LIMIT: usize = 256;
+/// A run has at most this many parts; the rest of it is its last part.
+const PARTS_LIMIT: usize = 64;
+
+/// A term and where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    /// The folded text.
+    pub text: String,
+    /// Byte range in the source.
+    pub range: (usize, usize),
+    /// Position, in parts.
+    pub position: usize,
+    /// What it is in its run.
+    pub role: TermRole,
+}
+
+/// What a term is in its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TermRole {
+    /// A part, or a run of one part, or one character of an unspaced script.
+    #[default]
+    Part,
+    /// A run of several parts, whole; it covers this many positions.
+    Whole(usize),
+    /// A name with its trailing signs (`c++`, `f#`).
+    Signed,
+    /// Two neighbouring characters of an unspaced script.
+    Pair,
+}
+
+/// Walks over the terms of a text, reusing its buffers.
+#[derive(Clone, Default)]
+pub struct Analyzer {
+    terms: Vec<Term>,
+    filled: usize,
+    given: usize,
+    token: Token,
+}
+
+/// All terms of a text, in order of position, wholes before their first part.
+pub fn terms(text: &str) -> Vec<Term> {
+    let mut analyzer = Analyzer::default();
+    let mut cursor = Cursor { text, at: 0, position: 0 };
+    let mut all = Vec::new();
+    while analyzer.fill(&mut cursor) {
+        all.extend_from_slice(analyzer.terms.get(..analyzer.filled).unwrap_or_default());
+    }
+    all
+}
+
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    position: usize,
+}
+
+impl Analyzer {
+    /// Puts the terms of the next run into the buffer; `false` at the end.
+    fn fill(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        (self.filled, self.given) = (0, 0);
+        let bytes = cursor.text.as_bytes();
+        while let Some(&byte) = bytes.get(cursor.at) {
+            if byte < 0x80 {
+                if !is_word(byte) {
+                    cursor.at += 1;
+                    continue;
+                }
+            } else {
+                let character = char_at(cursor.text, cursor.at);
+                if !character.is_alphanumeric() {
+                    cursor.at += character.len_utf8();
+                    continue;
+                }
+                if is_unspaced(character) {
+                    self.unspaced(cursor);
+                    return true;
+                }
+            }
+            let start = cursor.at;
+            cursor.at = run_end(cursor.text, start);
+            self.run(cursor, start);
+            if self.filled > 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The terms of a run of letters, digits and underscores.
+    fn run(&mut self, cursor: &mut Cursor<'_>, start: usize) {
+        let Some(run) = cursor.text.get(start..cursor.at) else {
+            return;
+        };
+        let first = cursor.position;
+        let mut parts = Parts { run, at: 0, count: 0 };
+        let Some(first_part) = parts.next() else {
+            return;
+        };
+        let mut next = parts.next();
+        let several = next.is_some();
+        if several {
+            // Keeps its place before the parts; what it is is known once the last of them is.
+            self.push("", (0, 0), first, TermRole::Part);
+        }
+        self.push(slice(run, first_part), offset(first_part, start), first, TermRole::Part);
+        cursor.position += 1;
+        let mut end = first_part.1;
+        while let Some(part) = next {
+            self.push(slice(run, part), offset(part, start), cursor.position, TermRole::Part);
+            cursor.position += 1;
+            end = part.1;
+            next = parts.next();
+        }
+        if several {
+            let whole = (first_part.0, end);
+            self.set(0, slice(run, whole), offset(whole, start), first, TermRole::Whole(cursor.position - first));
+        }
+        self.signs(cursor, start);
+    }
+
+    /// `c++`, `f#`: short names that signs belong to.
+    fn signs(&mut self, cursor: &mut Cursor<'_>, start: usize) {
+        let after = cursor.text.as_bytes().get(cursor.at..).unwrap_or_default();
+        let signs = match after {
+            [b'+', b'+', b'+', ..] => return,
+            [b'+', b'+', ..] => 2,
+            [b'#', next, ..] if is_word(*next) || *next >= 0x80 => return,
+            [b'#', ..] => 1,
+            _ => return,
+        };
+        if cursor.at - start > 3 {
+            return;
+        }
+        let range = (start, cursor.at + signs);
+        let text = cursor.text.get(range.0..range.1).unwrap_or_default().to_owned();
+        self.push(&text, range, cursor.position - 1, TermRole::Signed);
+        cursor.at += signs;
+    }
+
+    /// Characters and pairs of an unspaced script.
+    fn unspaced(&mut self, cursor: &mut Cursor<'_>) {
+        let start = cursor.at;
+        let rest = cursor.text.get(start..).unwrap_or_default();
+        let length = rest.char_indices().find(|(_, c)| !continues_unspaced(*c)).map_or(rest.len(), |(at, _)| at);
+        let run = rest.get(..length).unwrap_or_default();
+        cursor.at += length;
+        let plain = unicode_normalization::is_nfkc(run);
+        let folded: Vec<(usize, char)> = if plain {
+            run.char_indices().collect()
+        } else {
+            run.nfkc().map(|character| (0, character)).collect()
+        };
+        let range = |at: usize, character: char| match plain {
+            true => (start + at, start + at + character.len_utf8()),
+            false => (start, start + length),
+        };
+        let mut buffer = String::new();
+        for (index, &(at, character)) in folded.iter().enumerate() {
+            let here = range(at, character);
+            buffer.clear();
+            buffer.extend(character.to_lowercase());
+            self.push_folded(&buffer, here, cursor.position, TermRole::Part);
+            if let Some(&(next_at, next)) = folded.get(index + 1) {
+                buffer.extend(next.to_lowercase());
+                self.push_folded(&buffer, (here.0, range(next_at, next).1), cursor.position, TermRole::Pair);
+            }
+            cursor.position += 1;
+        }
+    }
+
+    fn push(&mut self, text: &str, range: (usize, usize), position: usize, role: TermRole) {
+        let at = self.filled;
+        self.grow();
+        self.set(at, text, range, position, role);
+    }
+
+    fn push_folded(&mut self, text: &str, range: (usize, usize), position: usize, role: TermRole) {
+        let at = self.filled;
+        self.grow();
+        if let Some(term) = self.terms.get_mut(at) {
+            term.text.clear();
+            term.text.push_str(text);
+            (term.range, term.position, term.role) = (range, position, role);
+        }
+    }
+
+    fn grow(&mut self) {
+        self.filled += 1;
+        if self.terms.len() < self.filled {
+            self.terms.push(Term::default());
+        }
+    }
+
+    fn set(&mut self, at: usize, text: &str, range: (usize, usize), position: usize, role: TermRole) {
+        let Some(term) = self.terms.get_mut(at) else {
+            return;
+        };
+        fold_into(text, &mut term.text);
+        (term.range, term.position, term.role) = (range, position, role);
+    }
+}
+
+fn slice(run: &str, (from, to): (usize, usize)) -> &str {
+    run.get(from..to).unwrap_or_default()
+}
+
+fn offset((from, to): (usize, usize), start: usize) -> (usize, usize) {
+    (start + from, start + to)
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn char_at(text: &str, at: usize) -> char {
+    text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or('\u{FFFD}')
+}
+
+/// Where the run that starts at `start` ends.
+fn run_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while let Some(&byte) = bytes.get(at) {
+        if byte < 0x80 {
+            if !is_word(byte) {
+                return at;
+            }
+            at += 1;
+            continue;
+        }
+        let character = char_at(text, at);
+        if is_unspaced(character) || !(character.is_alphanumeric() || is_mark(character)) {
+            return at;
+        }
+        at += character.len_utf8();
+    }
+    at
+}
+
+/// The parts of a run, as byte ranges.
+struct Parts<'a> {
+    run: &'a str,
+    at: usize,
+    count: usize,
+}
+
+impl Parts<'_> {
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let bytes = self.run.as_bytes();
+        while bytes.get(self.at) == Some(&b'_') {
+            self.at += 1;
+        }
+        let start = self.at;
+        let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+        self.count += 1;
+        let length = match self.count {
+            PARTS_LIMIT.. => rest.iter().rposition(|&byte| byte != b'_').map_or(0, |at| at + 1),
+            _ => part_length(self.run.get(start..).unwrap_or_default()),
+        };
+        self.at += length.max(1);
+        (length > 0).then_some((start, start + length))
+    }
+}
+
+/// Length of the part at the start of `rest`, which does not begin with an underscore. A part ends before
+/// an underscore, where small letters turn large (`get|User`), before the last of large ones that a small
+/// one follows (`HTTP|Server`), and around a number that ends a name of letters (`Config|2`).
+fn part_length(rest: &str) -> usize {
+    let mut characters = rest.char_indices().peekable();
+    let Some((_, first)) = characters.next() else {
+        return 0;
+    };
+    let mut before = first;
+    let mut letters_only = first.is_alphabetic();
+    while let Some((at, here)) = characters.next() {
+        if here == '_' {
+            return at;
+        }
+        let next = characters.peek().map(|&(_, next)| next);
+        if here.is_uppercase() {
+            let word_begins = before.is_uppercase() && next.is_some_and(char::is_lowercase);
+            if word_begins || !before.is_uppercase() {
+                return at;
+            }
+        }
+        if here.is_numeric() && letters_only && at >= 2 && number_ends_name(rest.get(at..).unwrap_or_default()) {
+            return at;
+        }
+        letters_only &= here.is_alphabetic();
+        before = here;
+    }
+    rest.len()
+}
+
+/// Whether a number at the start of `rest` is followed by the end of a name or by a large letter.
+fn number_ends_name(rest: &str) -> bool {
+    let after = rest.trim_start_matches(|c: char| c.is_numeric());
+    after.chars().next().is_none_or(|next| next == '_' || next.is_uppercase())
+}
+
+/// Scripts that put no space between words; Hangul is among them because its words carry endings.
+pub fn is_unspaced(character: char) -> bool {
+    matches!(character,
+        '\u{0E00}'..='\u{0EFF}' | '\u{0F00}'..='\u{0FFF}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}'
+        | '\u{1780}'..='\u{17FF}' | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30FA}' | '\u{30FC}'..='\u{30FF}'
+        | '\u{3131}'..='\u{318E}' | '\u{31F0}'..='\u{31FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+        | '\u{AC00}'..='\u{D7FB}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}'
+        | '\u{20000}'..='\u{3FFFF}')
+}
+
+fn continues_unspaced(character: char) -> bool {
+    is_unspaced(character) && (character.is_alphanumeric() || is_mark(character) || !character.is_ascii_punctuation())
+}
+
+/// Marks that belong to the letter before them.
+fn is_mark(character: char) -> bool {
+    matches!(character,
+        '\u{0300}'..='\u{036F}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05C7}' | '\u{0610}'..='\u{061A}'
+        | '\u{064B}'..='\u{065F}' | '\u{0670}' | '\u{06D6}'..='\u{06ED}' | '\u{0900}'..='\u{0DFF}'
+        | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{200C}' | '\u{200D}' | '\u{FE20}'..='\u{FE2F}')
+}
+
+/// Folds a term into `folded`, which is emptied first.
+fn fold_into(text: &str, folded: &mut String) {
+    folded.clear();
+    if text.is_ascii() {
+        let kept = text.get(..TERM_LIMIT).unwrap_or(text);
+        folded.push_str(kept);
+        folded.make_ascii_lowercase();
+        return;
+    }
+    for character in text.nfkc() {
+        fold_char(character, folded);
+        if folded.len() >= TERM_LIMIT {
+            return;
+        }
+    }
+}
+
+fn fold_char(character: char, folded: &mut String) {
+    let replaced = match character {
+        'ß' | 'ẞ' => "ss",
+        'æ' | 'Æ' => "ae",
+        'œ' | 'Œ' => "oe",
+        'ø' | 'Ø' => "o",
+        'đ' | 'Đ' | 'ð' | 'Ð' => "d",
+        'ł' | 'Ł' => "l",
+        'þ' | 'Þ' => "th",
+        'ı' | 'İ' => "i",
+        _ => "",
+    };
+    if !replaced.is_empty() {
+        folded.push_str(replaced);
+        return;
+    }
+    let has_diacritics = matches!(character, '\u{00C0}'..='\u{03FF}' | '\u{1E00}'..='\u{1FFF}');
+    if has_diacritics {
+        decompose_canonical(character, |base| {
+            if !matches!(base, '\u{0300}'..='\u{036F}') {
+                folded.extend(base.to_lowercase());
+            }
+        });
+    } else if !matches!(character, '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05C7}' | '\u{064B}'..='\u{0652}') {
+        folded.extend(character.to_lowercase());
+    }
+}
+
+/// The terms of one text, as tantivy walks over them.
+pub struct Terms<'a> {
+    analyzer: &'a mut Analyzer,
+    cursor: Cursor<'a>,
+}
+
+impl Tokenizer for Analyzer {
+    type TokenStream<'a> = Terms<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms<'a> {
+        (self.filled, self.given) = (0, 0);
+        self.token.reset();
+        Terms { analyzer: self, cursor: Cursor { text, at: 0, position: 0 } }
+    }
+}
+
+impl TokenStream for Terms<'_> {
+    fn advance(&mut self) -> bool {
+        if self.analyzer.given == self.analyzer.filled && !self.analyzer.fill(&mut self.cursor) {
+            return false;
+        }
+        let Some(term) = self.analyzer.terms.get_mut(self.analyzer.given) else {
+            return false;
+        };
+        self.analyzer.given += 1;
+        let token = &mut self.analyzer.token;
+        // Swapped, not copied: the buffer's text is overwritten by the next run anyway.
+        std::mem::swap(&mut token.text, &mut term.text);
+        token.position = term.position;
+        (token.offset_from, token.offset_to) = term.range;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.analyzer.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.analyzer.token
+    }
+}
+
+#[cfg(test)]
+#[path = "analyze_tests.rs"]
+mod tests;

@@ -1,0 +1,195 @@
+//! A data folder as a whole: opening it for reading and for writing, and the ports it implements.
+
+use crate::catalogue::{self, read};
+use crate::error::{Cause, Layout, Result};
+use crate::text::{self, TextSnapshot};
+use crate::writer::Writer;
+use lookback_model::SessionOrdinal;
+use lookback_model::hit::SessionRow;
+use lookback_model::ports::{
+    Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, IndexSink, IndexWriter, SearchAnswer,
+    SearchProvider, SessionFilter, StoreError, StoredText,
+};
+use lookback_model::query::SearchRequest;
+use rusqlite::Connection;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// How an index is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Threads that build postings.
+    pub threads: usize,
+    /// Memory for postings under construction, of all threads together, in bytes.
+    pub heap_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { threads: 1, heap_bytes: 64 << 20 }
+    }
+}
+
+/// An index in a data folder. Nothing is opened before it is needed.
+pub struct Index {
+    layout: Layout,
+    options: Options,
+    catalogue: Mutex<Option<Connection>>,
+}
+
+impl Index {
+    /// The index of a data folder, which need not exist yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] when a newer lookback wrote it.
+    pub fn open(root: &Path, options: Options) -> std::result::Result<Self, StoreError> {
+        let layout = Layout { root: root.to_owned() };
+        let index = Self { layout, options, catalogue: Mutex::new(None) };
+        if let Ok(connection) = catalogue::open_reader(&index.layout.catalogue()) {
+            let found = catalogue::version(&connection).map_err(|error| error.reading(root))?;
+            if found > catalogue::VERSION {
+                return Err(StoreError::Newer { path: root.to_owned(), found, known: catalogue::VERSION });
+            }
+        }
+        Ok(index)
+    }
+
+    /// The data folder.
+    pub fn root(&self) -> &Path {
+        &self.layout.root
+    }
+
+    /// Runs on a read connection; `absent` stands in when nothing was ever indexed.
+    fn read<T>(
+        &self,
+        absent: T,
+        run: impl FnOnce(&Connection) -> Result<T>,
+    ) -> std::result::Result<T, StoreError> {
+        let mut held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.layout.catalogue();
+        let connection = match held.as_ref() {
+            Some(connection) => connection,
+            None if !path.exists() => return Ok(absent),
+            None => {
+                let opened = catalogue::open_reader(&path).map_err(|error| error.reading(&path))?;
+                held.insert(opened)
+            }
+        };
+        run(connection).map_err(|error| error.reading(&path))
+    }
+
+    /// Moves what is damaged aside, so that a new one can be begun; nothing is deleted.
+    fn set_aside(&self, path: &Path) -> Result<()> {
+        for number in 0..1_000_u32 {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".damaged-{number}"));
+            let aside = PathBuf::from(name);
+            if !aside.exists() && path.exists() {
+                fs::rename(path, aside)?;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens for writing; what turns out to be damaged is set aside and begun anew, from the sources and
+    /// the archive.
+    fn open_writer(&self) -> Result<Option<Writer>> {
+        fs::create_dir_all(&self.layout.root)?;
+        let Some(lock) = take_lock(&self.layout.lock())? else {
+            return Ok(None);
+        };
+        match Writer::open(&self.layout, self.options, lock) {
+            Err(error) if error.is_damage() => {}
+            other => return other.map(Some),
+        }
+        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.set_aside(&self.layout.text())?;
+        let Some(lock) = take_lock(&self.layout.lock())? else {
+            return Ok(None);
+        };
+        let whole = catalogue::open_writer(&self.layout.catalogue()).and_then(|connection| {
+            catalogue::write::owe_all_reads(&connection)
+        });
+        if whole.is_err() {
+            for suffix in ["", "-wal", "-shm"] {
+                let mut path = self.layout.catalogue().into_os_string();
+                path.push(suffix);
+                self.set_aside(Path::new(&path))?;
+            }
+        }
+        Writer::open(&self.layout, self.options, lock).map(Some)
+    }
+
+    fn snapshot(&self) -> std::result::Result<Option<TextSnapshot>, StoreError> {
+        let path = self.layout.text();
+        if !path.join("meta.json").exists() {
+            return Ok(None);
+        }
+        text::open_snapshot(&path).map(Some).map_err(|error| error.reading(&path))
+    }
+}
+
+/// The lock of a data folder; `None` while another process holds it. The system lets it go when its
+/// holder ends, however it ends.
+fn take_lock(path: &Path) -> Result<Option<File>> {
+    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(Cause::Io(error)),
+    }
+}
+
+impl Catalogue for Index {
+    fn files(&self) -> std::result::Result<Vec<FileRow>, StoreError> {
+        self.read(Vec::new(), read::files)
+    }
+
+    fn cursor(&self, file: FileId) -> std::result::Result<FileCursor, StoreError> {
+        self.read(FileCursor::default(), |connection| read::cursor(connection, file))
+    }
+
+    fn file_reports(&self) -> std::result::Result<Vec<FileReport>, StoreError> {
+        self.read(Vec::new(), read::file_reports)
+    }
+
+    fn sessions(&self, filter: &SessionFilter) -> std::result::Result<Vec<SessionRow>, StoreError> {
+        self.read(Vec::new(), |connection| read::sessions(connection, filter))
+    }
+
+    fn find_sessions(&self, id: &str) -> std::result::Result<Vec<SessionRow>, StoreError> {
+        self.read(Vec::new(), |connection| read::find_sessions(connection, id))
+    }
+
+    fn counts(&self) -> std::result::Result<CatalogueCounts, StoreError> {
+        self.read(CatalogueCounts::default(), read::counts)
+    }
+
+    fn stored_text(&self, session: SessionOrdinal) -> std::result::Result<Vec<StoredText>, StoreError> {
+        let Some(snapshot) = self.snapshot()? else {
+            return Ok(Vec::new());
+        };
+        snapshot.stored_text(session).map_err(|error| error.reading(&self.layout.text()))
+    }
+}
+
+impl SearchProvider for Index {
+    fn search(&self, request: &SearchRequest) -> std::result::Result<SearchAnswer, StoreError> {
+        // The text index first: the catalogue is never behind it, so every document found has its row.
+        let snapshot = self.snapshot()?;
+        self.read(SearchAnswer::Results(Default::default()), |connection| {
+            crate::search::run(connection, snapshot.as_ref(), request)
+        })
+    }
+}
+
+impl IndexSink for Index {
+    fn writer(&self) -> std::result::Result<Option<Box<dyn IndexWriter>>, StoreError> {
+        match self.open_writer() {
+            Ok(writer) => Ok(writer.map(|writer| Box::new(writer) as Box<dyn IndexWriter>)),
+            Err(error) => Err(error.writing(&self.layout.root)),
+        }
+    }
+}

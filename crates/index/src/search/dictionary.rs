@@ -1,0 +1,261 @@
+//! Looking through the term dictionary: close spellings, beginnings and parts of terms.
+
+use super::sessions::SessionSet;
+use crate::error::Result;
+use crate::text::TextSnapshot;
+use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, TERMINATED};
+use tantivy_fst::Automaton;
+
+/// At most this many terms stand for a beginning or a part of a term.
+const EXPANSIONS: usize = 64;
+
+/// Whether any document of an allowed session has the term in one of the fields.
+///
+/// # Errors
+/// When the index cannot be read.
+pub fn is_known(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<bool> {
+    Ok(live_documents(text, fields, term, sessions, 1)? > 0)
+}
+
+/// In how many documents of allowed sessions a term stands, counted up to `limit`.
+fn live_documents(
+    text: &TextSnapshot,
+    fields: &[Field],
+    term: &str,
+    sessions: &SessionSet,
+    limit: usize,
+) -> Result<usize> {
+    let mut count = 0;
+    for segment in text.searcher.segment_readers() {
+        let session = segment.fast_fields().u64(crate::schema::SESSION)?.first_or_default_col(u64::MAX);
+        for &field in fields {
+            let index = segment.inverted_index(field)?;
+            let term = tantivy::Term::from_field_text(field, term);
+            let Some(mut postings) = index.read_postings(&term, IndexRecordOption::Basic)? else {
+                continue;
+            };
+            let mut document = postings.doc();
+            while document != TERMINATED {
+                let alive = segment.alive_bitset().is_none_or(|alive| alive.is_alive(document));
+                let session = u32::try_from(session.get_val(document)).unwrap_or(u32::MAX);
+                count += usize::from(alive && sessions.allows(lookback_model::SessionOrdinal(session)));
+                if count >= limit {
+                    return Ok(count);
+                }
+                document = postings.advance();
+            }
+        }
+    }
+    Ok(count)
+}
+
+/// Terms of the fields that an automaton accepts, with how many documents hold them at most.
+fn accepted<A: Automaton + Clone>(
+    text: &TextSnapshot,
+    fields: &[Field],
+    automaton: &A,
+    limit: usize,
+) -> Result<BTreeMap<String, u64>>
+where
+    A::State: Clone,
+{
+    let mut found = BTreeMap::new();
+    for segment in text.searcher.segment_readers() {
+        for &field in fields {
+            let index = segment.inverted_index(field)?;
+            let mut stream = index.terms().search(automaton.clone()).into_stream()?;
+            while stream.advance() {
+                if let Ok(term) = std::str::from_utf8(stream.key()) {
+                    *found.entry(term.to_owned()).or_default() += u64::from(stream.value().doc_freq);
+                }
+                if found.len() >= limit {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The closest spelling of an unknown term that live documents hold: by distance, then by how often it
+/// is used, then by the alphabet. Terms under four characters are never respelled.
+///
+/// # Errors
+/// When the index cannot be read.
+pub fn respell(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<Option<String>> {
+    let length = term.chars().count();
+    if !(4..=40).contains(&length) {
+        return Ok(None);
+    }
+    for distance in 1..=if length < 8 { 1 } else { 2 } {
+        let dfa = LevenshteinAutomatonBuilder::new(distance, true).build_dfa(term);
+        let candidates = accepted(text, fields, &Spelling(Arc::new(dfa)), 4_000)?;
+        let mut best: Option<(usize, String)> = None;
+        for candidate in candidates.into_keys() {
+            // The first letter is rarely wrong, and numbers never are a typo of one another.
+            if candidate.chars().any(|c| c.is_ascii_digit()) != term.chars().any(|c| c.is_ascii_digit()) {
+                continue;
+            }
+            let uses = live_documents(text, fields, &candidate, sessions, 64)?;
+            let same_start = usize::from(candidate.chars().next() == term.chars().next());
+            let merit = uses + same_start * 64;
+            if uses > 0 && best.as_ref().is_none_or(|(known, _)| merit > *known) {
+                best = Some((merit, candidate));
+            }
+        }
+        if let Some((_, candidate)) = best {
+            return Ok(Some(candidate));
+        }
+    }
+    Ok(None)
+}
+
+/// Terms that begin with `start`.
+///
+/// # Errors
+/// When the index cannot be read.
+pub fn beginning_with(text: &TextSnapshot, fields: &[Field], start: &str) -> Result<Vec<String>> {
+    let automaton = Beginning(start.as_bytes().to_vec());
+    Ok(most_used(accepted(text, fields, &automaton, 10_000)?))
+}
+
+/// Terms that have `part` inside.
+///
+/// # Errors
+/// When the index cannot be read.
+pub fn containing(text: &TextSnapshot, fields: &[Field], part: &str) -> Result<Vec<String>> {
+    let automaton = Containing::of(part.as_bytes());
+    Ok(most_used(accepted(text, fields, &automaton, 10_000)?))
+}
+
+fn most_used(terms: BTreeMap<String, u64>) -> Vec<String> {
+    let mut terms: Vec<(String, u64)> = terms.into_iter().collect();
+    terms.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    terms.into_iter().take(EXPANSIONS).map(|(term, _)| term).collect()
+}
+
+#[derive(Clone)]
+struct Spelling(Arc<DFA>);
+
+impl Automaton for Spelling {
+    type State = u32;
+
+    fn start(&self) -> u32 {
+        self.0.initial_state()
+    }
+
+    fn is_match(&self, state: &u32) -> bool {
+        matches!(self.0.distance(*state), Distance::Exact(_))
+    }
+
+    fn can_match(&self, state: &u32) -> bool {
+        *state != SINK_STATE
+    }
+
+    fn accept(&self, state: &u32, byte: u8) -> u32 {
+        self.0.transition(*state, byte)
+    }
+}
+
+#[derive(Clone)]
+struct Beginning(Vec<u8>);
+
+impl Automaton for Beginning {
+    type State = Option<usize>;
+
+    fn start(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn is_match(&self, state: &Option<usize>) -> bool {
+        *state == Some(self.0.len())
+    }
+
+    fn can_match(&self, state: &Option<usize>) -> bool {
+        state.is_some()
+    }
+
+    fn accept(&self, state: &Option<usize>, byte: u8) -> Option<usize> {
+        let at = (*state)?;
+        match self.0.get(at) {
+            None => Some(at),
+            Some(&wanted) => (wanted == byte).then_some(at + 1),
+        }
+    }
+}
+
+/// The automaton of Knuth, Morris and Pratt.
+#[derive(Clone)]
+struct Containing {
+    part: Vec<u8>,
+    /// For each length matched, the longest shorter one that is still matched.
+    fallback: Vec<usize>,
+}
+
+impl Containing {
+    fn of(part: &[u8]) -> Self {
+        let mut fallback = vec![0; part.len() + 1];
+        let mut length = 0;
+        for at in 1..part.len() {
+            while length > 0 && part.get(at) != part.get(length) {
+                length = fallback.get(length).copied().unwrap_or(0);
+            }
+            length += usize::from(part.get(at) == part.get(length));
+            if let Some(place) = fallback.get_mut(at + 1) {
+                *place = length;
+            }
+        }
+        Self { part: part.to_vec(), fallback }
+    }
+}
+
+impl Automaton for Containing {
+    type State = usize;
+
+    fn start(&self) -> usize {
+        0
+    }
+
+    fn is_match(&self, state: &usize) -> bool {
+        *state == self.part.len()
+    }
+
+    fn will_always_match(&self, state: &usize) -> bool {
+        self.is_match(state)
+    }
+
+    fn accept(&self, state: &usize, byte: u8) -> usize {
+        let mut length = *state;
+        if length == self.part.len() {
+            return length;
+        }
+        while length > 0 && self.part.get(length) != Some(&byte) {
+            length = self.fallback.get(length).copied().unwrap_or(0);
+        }
+        length + usize::from(self.part.get(length) == Some(&byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn accepts<A: Automaton>(automaton: &A, text: &str) -> bool {
+        let end = text.bytes().fold(automaton.start(), |state, byte| automaton.accept(&state, byte));
+        automaton.is_match(&end)
+    }
+
+    proptest! {
+        /// Property: the automata say what `str` says.
+        #[test]
+        fn automata_agree_with_str(text in "[ab]{0,12}", part in "[ab]{1,4}") {
+            prop_assert_eq!(accepts(&Containing::of(part.as_bytes()), &text), text.contains(&part));
+            prop_assert_eq!(accepts(&Beginning(part.clone().into_bytes()), &text), text.starts_with(&part));
+        }
+    }
+}

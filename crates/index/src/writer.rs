@@ -1,0 +1,343 @@
+//! The one writer, and the commit that keeps catalogue and text index in step.
+//!
+//! A commit is prepared in both, then made in the catalogue, then in the text index; both carry its
+//! number. A crash between the two leaves the catalogue one ahead: the next writer sees that the text
+//! index's number is smaller, owes the files of the later commits a read from their start, and removes
+//! documents of sessions that the catalogue no longer knows. The other way round cannot happen short of
+//! a restored backup, which is found out the same way and rebuilt.
+
+use crate::archive::{self, ArchivedSession};
+use crate::catalogue::{self, read, write};
+use crate::error::{Cause, Layout, Result};
+use crate::index::Options;
+use crate::schema::Fields;
+use crate::text::{self, Payload};
+use lookback_model::hit::{Presence, SessionRow};
+use lookback_model::ports::{Batch, FileId, FileRead, IndexWriter, StoreError, StoredText};
+use lookback_model::source::{Position, ReadCursor, SourceFile};
+use lookback_model::{Document, SessionOrdinal};
+use rusqlite::{Connection, TransactionBehavior, params};
+use std::collections::HashSet;
+use std::fs::File;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
+use tantivy::indexer::NoMergePolicy;
+use tantivy::schema::Schema;
+use tantivy::{TantivyDocument, Term};
+
+/// Holds the lock of a data folder and writes to it.
+pub struct Writer {
+    layout: Layout,
+    schema: Schema,
+    fields: Fields,
+    index: tantivy::Index,
+    /// Shared by those who add, alone for a commit.
+    text: RwLock<Option<tantivy::IndexWriter>>,
+    catalogue: Mutex<Connection>,
+    next_session: AtomicU32,
+    identity: String,
+    options: Options,
+    /// Held open for its lock; last, so that it is let go when all else is closed.
+    _lock: File,
+}
+
+impl Writer {
+    /// Opens under a lock that is held, healing what a crash left.
+    ///
+    /// # Errors
+    /// When the data folder cannot be written, or is damaged.
+    pub fn open(layout: &Layout, options: Options, lock: File) -> Result<Self> {
+        let catalogue = catalogue::open_writer(&layout.catalogue())?;
+        let index = text::open_or_create(&layout.text())?;
+        let payload = text::payload(&index)?;
+        let identity = identity(&catalogue)?;
+        let generation = catalogue::meta_number(&catalogue, "text_generation")?;
+        let is_new = payload == Payload::default();
+        if payload.generation > generation || !(is_new || payload.index == identity) {
+            return Err(Cause::Foreign);
+        }
+        let (schema, fields) = crate::schema::schema();
+        let next: u64 = catalogue::meta_number(&catalogue, "next_session")?;
+        let writer = Self {
+            layout: layout.clone(),
+            schema,
+            fields,
+            index,
+            text: RwLock::new(None),
+            catalogue: Mutex::new(catalogue),
+            next_session: AtomicU32::new(u32::try_from(next).unwrap_or(u32::MAX)),
+            identity,
+            options,
+            _lock: lock,
+        };
+        if payload.generation < generation {
+            writer.heal(payload.generation)?;
+        }
+        if is_new {
+            writer.restore_archive()?;
+        }
+        Ok(writer)
+    }
+
+    /// Brings the catalogue back to what the text index holds.
+    fn heal(&self, text_generation: u64) -> Result<()> {
+        {
+            let catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+            write::owe_reads_after(&catalogue, text_generation)?;
+        }
+        for session in self.unknown_sessions()? {
+            self.retract_term(self.fields.session_term(session))?;
+        }
+        Ok(())
+    }
+
+    /// Sessions that have documents and no row.
+    fn unknown_sessions(&self) -> Result<Vec<SessionOrdinal>> {
+        let catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut statement = catalogue.prepare("SELECT ordinal FROM sessions")?;
+        let known = statement.query_map([], |row| row.get(0))?;
+        let known: HashSet<u32> = known.collect::<rusqlite::Result<_>>()?;
+        let reader: tantivy::IndexReader = self.index.reader()?;
+        let mut unknown = Vec::new();
+        for segment in reader.searcher().segment_readers() {
+            let terms = segment.inverted_index(self.fields.session)?;
+            let mut stream = terms.terms().stream()?;
+            while stream.advance() {
+                let bytes: Option<[u8; 8]> = stream.key().try_into().ok();
+                let ordinal = bytes.and_then(|bytes| u32::try_from(u64::from_be_bytes(bytes)).ok());
+                unknown.extend(ordinal.filter(|ordinal| !known.contains(ordinal)).map(SessionOrdinal));
+            }
+        }
+        Ok(unknown)
+    }
+
+    /// Puts the archive's sessions into an index that was begun anew.
+    fn restore_archive(&self) -> Result<()> {
+        let mut batch = Batch::default();
+        let mut restored = Vec::new();
+        for path in archive::files(&self.layout.archive()) {
+            // One unreadable file must not keep the others away; it stays where it is.
+            let Ok((session, texts)) = archive::read(&path) else {
+                continue;
+            };
+            let ordinal = self.new_session();
+            for document in documents(ordinal, texts) {
+                self.add_document(&document)?;
+            }
+            restored.push(session.file.path.clone());
+            batch.read.push(FileRead {
+                id: None,
+                file: session.file.clone(),
+                cursor: ReadCursor { position: Position::Whole, state: String::new() },
+                account: lookback_model::source::ReadAccount::default(),
+                sessions: vec![session.as_read(ordinal)],
+            });
+        }
+        if batch.read.is_empty() {
+            return Ok(());
+        }
+        self.commit_batch(&batch)?;
+        let catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in restored {
+            let bytes = path.as_os_str().as_encoded_bytes();
+            catalogue.execute("UPDATE files SET presence = 'missing' WHERE path = ?1", params![bytes])?;
+        }
+        Ok(())
+    }
+
+    fn add_document(&self, document: &Document) -> Result<()> {
+        let document = self.fields.document(&self.schema, document)?;
+        self.with_text(|writer| writer.add_document(document).map(drop))
+    }
+
+    fn retract_term(&self, term: Term) -> Result<()> {
+        self.with_text(|writer| {
+            writer.delete_term(term);
+            Ok(())
+        })
+    }
+
+    /// Runs with the text writer, which is begun when it is first needed: a pass that only moves stamps
+    /// never pays for its threads and memory.
+    fn with_text(
+        &self,
+        run: impl FnOnce(&tantivy::IndexWriter<TantivyDocument>) -> tantivy::Result<()>,
+    ) -> Result<()> {
+        {
+            let text = self.text.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(writer) = text.as_ref() {
+                return Ok(run(writer)?);
+            }
+        }
+        let mut text = self.text.write().unwrap_or_else(PoisonError::into_inner);
+        let writer = match text.as_mut() {
+            Some(writer) => writer,
+            None => text.insert(self.begin_text()?),
+        };
+        Ok(run(writer)?)
+    }
+
+    fn begin_text(&self) -> Result<tantivy::IndexWriter> {
+        let threads = self.options.threads.max(1);
+        let writer = self.index.writer_with_num_threads(threads, self.options.heap_bytes)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(writer)
+    }
+
+    /// The commit. See the top of this file for the order of its steps.
+    fn commit_batch(&self, batch: &Batch) -> Result<u64> {
+        let mut text = self.text.write().unwrap_or_else(PoisonError::into_inner);
+        let mut catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let superseded = self.archive_vanished(&catalogue, batch)?;
+        let generation = catalogue::meta_number(&catalogue, "generation")? + 1;
+        let transaction = catalogue.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut gone = write::apply(&transaction, batch, generation)?;
+        for file in superseded {
+            gone.extend(write::delete_file(&transaction, file)?);
+        }
+        catalogue::set_meta(&transaction, "generation", &generation.to_string())?;
+        let next = self.next_session.load(Ordering::SeqCst);
+        catalogue::set_meta(&transaction, "next_session", &next.to_string())?;
+        if text.is_none() && !gone.is_empty() {
+            *text = Some(self.begin_text()?);
+        }
+        let Some(writer) = text.as_mut() else {
+            // Only stamps, presence or titles: nothing of it concerns the text index.
+            transaction.commit()?;
+            return Ok(generation);
+        };
+        for session in gone {
+            writer.delete_term(self.fields.session_term(session));
+        }
+        let mut prepared = writer.prepare_commit()?;
+        let payload = Payload { index: self.identity.clone(), generation };
+        prepared.set_payload(&serde_json::to_string(&payload)?);
+        catalogue::set_meta(&transaction, "text_generation", &generation.to_string())?;
+        transaction.commit()?;
+        prepared.commit()?;
+        self.merge_small(writer)?;
+        Ok(generation)
+    }
+
+    /// Keeps the number of segments bounded: when there are too many, the smaller ones become one.
+    fn merge_small(&self, writer: &mut tantivy::IndexWriter) -> Result<()> {
+        let mut segments = self.index.searchable_segment_metas()?;
+        let worn = |segment: &tantivy::SegmentMeta| {
+            segment.num_deleted_docs() > WORN_DOCUMENTS && segment.num_deleted_docs() > segment.max_doc() / 3
+        };
+        if segments.len() <= SEGMENTS_LIMIT && !segments.iter().any(worn) {
+            return Ok(());
+        }
+        segments.sort_by_key(tantivy::SegmentMeta::num_docs);
+        let small = if segments.len() > SEGMENTS_LIMIT { segments.len() - SEGMENTS_KEPT } else { 0 };
+        let chosen = segments.iter().enumerate().filter(|(at, segment)| *at < small || worn(segment));
+        let ids: Vec<_> = chosen.map(|(_, segment)| segment.id()).collect();
+        writer.merge(&ids).wait()?;
+        writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
+    /// Writes sessions whose files the batch calls missing to the archive. Gives the files that are not
+    /// needed there, because another file that is present holds at least as much of their sessions.
+    fn archive_vanished(&self, catalogue: &Connection, batch: &Batch) -> Result<Vec<FileId>> {
+        let missing = batch.presence.iter().filter(|(_, presence)| *presence == Presence::Missing);
+        let missing: Vec<FileId> = missing.map(|&(id, _)| id).collect();
+        if missing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let snapshot = text::open_snapshot(&self.layout.text())?;
+        let mut superseded = Vec::new();
+        for report in read::file_reports(catalogue)? {
+            if !missing.contains(&report.row.id) || report.row.presence == Presence::Missing {
+                continue;
+            }
+            let mut needed = false;
+            for session in &report.sessions {
+                if has_fuller_copy(catalogue, report.row.id, session, &missing)? {
+                    continue;
+                }
+                needed = true;
+                let row = &report.row;
+                let (agent, root, path) = (row.agent.clone(), row.root.clone(), row.path.clone());
+                let archived = ArchivedSession {
+                    file: SourceFile { agent, root, path, role: row.role, stamp: row.stamp },
+                    header: session.header.clone(),
+                    facts: session.facts.clone(),
+                    shadowed: session.shadowed.clone(),
+                    resume: session.resume.clone(),
+                };
+                let texts = snapshot.stored_text(session.ordinal)?;
+                let folder = self.layout.archive();
+                let path = archive::path_of(&folder, &row.agent, &row.path, &session.session_id);
+                archive::write(&path, &archived, &texts)?;
+            }
+            if !needed && !report.sessions.is_empty() {
+                superseded.push(report.row.id);
+            }
+        }
+        Ok(superseded)
+    }
+}
+
+/// Above this many segments the smaller ones are merged, so that opening and searching stay cheap.
+const SEGMENTS_LIMIT: usize = 16;
+/// So many of the largest are left alone then.
+const SEGMENTS_KEPT: usize = 7;
+/// A segment is worn when a third of it, and more documents than this, are deleted.
+const WORN_DOCUMENTS: u32 = 1_000;
+
+/// Whether a present file other than `file` holds as much of the session.
+fn has_fuller_copy(
+    catalogue: &Connection,
+    file: FileId,
+    session: &SessionRow,
+    missing: &[FileId],
+) -> Result<bool> {
+    let sql = "SELECT files.id FROM sessions JOIN files ON files.id = sessions.file
+        WHERE sessions.agent = ?1 AND sessions.session_id = ?2 AND sessions.turns >= ?3
+            AND files.id <> ?4 AND presence = 'present'";
+    let mut statement = catalogue.prepare_cached(sql)?;
+    let parameters = params![session.agent, session.session_id, session.facts.turns as i64, file.0];
+    let found = statement.query_map(parameters, |row| row.get(0).map(FileId))?;
+    let found: Vec<FileId> = found.collect::<rusqlite::Result<_>>()?;
+    Ok(found.iter().any(|id| !missing.contains(id)))
+}
+
+/// The identity of a data folder, made when there is none yet.
+fn identity(catalogue: &Connection) -> Result<String> {
+    if let Some(identity) = catalogue::meta(catalogue, "identity")? {
+        return Ok(identity);
+    }
+    let identity: String = catalogue.query_row("SELECT lower(hex(randomblob(16)))", [], |row| row.get(0))?;
+    catalogue::set_meta(catalogue, "identity", &identity)?;
+    Ok(identity)
+}
+
+fn documents(session: SessionOrdinal, texts: Vec<StoredText>) -> impl Iterator<Item = Document> {
+    let mut last = None;
+    let mut chunk = 0;
+    texts.into_iter().map(move |text| {
+        chunk = if last == Some((text.seq, text.kind)) { chunk + 1 } else { 0 };
+        last = Some((text.seq, text.kind));
+        let StoredText { seq, time, kind, copy_key, text } = text;
+        Document { session, seq, chunk, time, copy_key, kind, text }
+    })
+}
+
+impl IndexWriter for Writer {
+    fn new_session(&self) -> SessionOrdinal {
+        SessionOrdinal(self.next_session.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn add(&self, document: Document) -> std::result::Result<(), StoreError> {
+        self.add_document(&document).map_err(|error| error.writing(&self.layout.root))
+    }
+
+    fn retract(&self, session: SessionOrdinal) -> std::result::Result<(), StoreError> {
+        self.retract_term(self.fields.session_term(session)).map_err(|error| error.writing(&self.layout.root))
+    }
+
+    fn commit(&self, batch: Batch) -> std::result::Result<u64, StoreError> {
+        self.commit_batch(&batch).map_err(|error| error.writing(&self.layout.root))
+    }
+}

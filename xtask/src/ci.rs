@@ -1,0 +1,77 @@
+//! Everything a change must pass, in the order in which it fails soonest. Tests come last, so that the
+//! output ends with their results.
+
+use crate::command::{cargo, must_succeed};
+use crate::{docs, walls};
+use anyhow::{Context, Result};
+use std::process::{Command, Stdio};
+
+/// Runs every step; the first that fails ends the run, and names the command that shows it alone.
+pub(crate) fn run() -> Result<()> {
+    step("format", "cargo fmt --all --check", || {
+        must_succeed(&mut cargo(&["fmt", "--all", "--check"])?)
+    })?;
+    step("walls", "cargo xtask walls", walls::run)?;
+    step(
+        "dependencies",
+        "cargo deny --all-features check bans licenses sources",
+        dependencies,
+    )?;
+    step(
+        "lints",
+        "cargo clippy --workspace --all-targets --locked -- -D warnings",
+        || {
+            let arguments = [
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ];
+            must_succeed(&mut cargo(&arguments)?)
+        },
+    )?;
+    step(
+        "documentation of the code",
+        "cargo doc --workspace --no-deps --locked",
+        || {
+            let mut doc = cargo(&[
+                "doc",
+                "--workspace",
+                "--no-deps",
+                "--document-private-items",
+                "--locked",
+            ])?;
+            must_succeed(doc.env("RUSTDOCFLAGS", "-D warnings"))
+        },
+    )?;
+    step("reference", "cargo xtask docs --check", docs::check)?;
+    step("tests", "cargo test --workspace --locked", || {
+        must_succeed(&mut cargo(&["test", "--workspace", "--locked"])?)
+    })
+}
+
+fn step(name: &str, alone: &str, check: impl FnOnce() -> Result<()>) -> Result<()> {
+    eprintln!("==> {name}: {alone}");
+    check().with_context(|| format!("the step `{name}` failed; alone it is: {alone}"))
+}
+
+/// Licences, sources and bans, where cargo-deny is at hand. It is no part of the toolchain, so a machine
+/// without it says so and goes on; `walls` has checked the direct dependencies by then.
+fn dependencies() -> Result<()> {
+    let found = Command::new("cargo-deny")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !found.is_ok_and(|status| status.success()) {
+        eprintln!("    skipped: cargo-deny is not installed (cargo install --locked cargo-deny)");
+        return Ok(());
+    }
+    // A wall may stand before the crate it is for.
+    let quiet = ["--hide-inclusion-graph", "--allow", "unused-wrapper"];
+    let mut deny = cargo(&["deny", "--all-features", "check"])?;
+    must_succeed(deny.args(quiet).args(["bans", "licenses", "sources"]))
+}
