@@ -1,8 +1,11 @@
 //! Test support for lookback. No product crate depends on it.
 //!
+//! [`fuzzing`] holds what must be true of any bytes, for fuzz targets and tests.
 //! [`memory`] is a catalogue, an index and a search provider that live in memory, for tests of what uses them.
 //! [`reading`] runs a format over files and says what it saw, and proves that reading in parts equals
 //! reading whole.
 
+pub mod fuzzing;
 pub mod memory;
 pub mod reading;
+pub mod transcripts;

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Reading is bound by decoding, and more threads than this only compete for the index.
 const MAX_WORKERS: usize = 8;
 
+/// Memory for postings under construction. More makes fewer and larger segments, and no faster index.
+const HEAP_BYTES: usize = 100 << 20;
+
 /// The engine, and the catalogue it works on.
 pub(crate) struct Library {
     /// All operations.
@@ -23,7 +26,11 @@ pub(crate) struct Library {
 
 /// A library of the transcripts under `environment` with its index in `data_dir`.
 pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Library, CommandError> {
-    let index = Arc::new(Index::open(data_dir, Options::default())?);
+    let options = Options {
+        threads: workers(),
+        heap_bytes: HEAP_BYTES,
+    };
+    let index = Arc::new(Index::open(data_dir, options)?);
     let engine = Engine::new(Parts {
         environment: environment.clone(),
         sources: SOURCES,

@@ -17,9 +17,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a program waits for the very first index, which must be whole to be of use to it.
 const FIRST_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long to leave another process alone before looking whether it is done.
-const BUSY_PAUSE: Duration = Duration::from_millis(300);
-
 /// What is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Freshness {
@@ -90,24 +87,16 @@ pub(crate) fn bring(
     }
 }
 
-/// One pass; while another process indexes, its end is waited for as long as patience lasts.
+/// One pass. While another process indexes, nothing waits for it: its last commit is what is looked into.
 fn pass(engine: &Engine, first: bool, audience: Audience, bar: &Bar) -> Result<Reconciled, EngineError> {
-    let begun = Instant::now();
     let patience = if first { FIRST_PATIENCE } else { PATIENCE };
-    let limit = begun + patience;
     // A person who asks for the first time sees the bar and would rather have the whole answer.
-    let deadline = (!first || audience == Audience::Program).then_some(limit);
-    loop {
-        let options = ReconcileOptions {
-            deadline,
-            ..ReconcileOptions::default()
-        };
-        let pass = engine.reconcile(options, bar)?;
-        if !pass.writer_busy || Instant::now() + BUSY_PAUSE >= limit {
-            return Ok(pass);
-        }
-        std::thread::park_timeout(BUSY_PAUSE);
-    }
+    let deadline = (!first || audience == Audience::Program).then(|| Instant::now() + patience);
+    let options = ReconcileOptions {
+        deadline,
+        ..ReconcileOptions::default()
+    };
+    engine.reconcile(options, bar)
 }
 
 /// A session by its id or the beginning of it; transcripts are looked at only when it is not known yet.

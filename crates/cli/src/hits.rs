@@ -40,15 +40,11 @@ fn arrange(hits: &[Hit]) -> Vec<(&Hit, usize)> {
             .and_then(|id| by_id.get(id).copied())
     };
     let mut families: Vec<(usize, Vec<usize>)> = Vec::new();
-    for (at, hit) in hits.iter().enumerate() {
-        let mut root = at;
-        let mut above = parent(hit);
-        // Whatever a transcript claims, nobody has more ancestors than there are hits.
-        for _ in 0..hits.len() {
-            let Some(next) = above else { break };
-            root = next;
-            above = hits.get(next).and_then(parent);
-        }
+    for at in 0..hits.len() {
+        let mut ancestors = std::iter::successors(Some(at), |&at| hits.get(at).and_then(parent));
+        let root = ancestors.by_ref().take(hits.len()).last().unwrap_or(at);
+        // Who has more ancestors than there are hits is in a circle, and stands alone.
+        let root = if ancestors.next().is_some() { at } else { root };
         match families.iter_mut().find(|(family, _)| *family == root) {
             Some((_, members)) => members.push(at),
             None => families.push((root, vec![at])),

@@ -52,15 +52,22 @@ fn span(text: &str) -> Option<i64> {
 /// How long before `now` something was.
 pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
     let passed = now.0.saturating_sub(then.0);
-    let (count, unit) = match passed {
-        ..MINUTE => return "just now".to_owned(),
-        ..HOUR => (passed / MINUTE, "minute"),
-        ..DAY => (passed / HOUR, "hour"),
-        _ if passed < 14 * DAY => (passed / DAY, "day"),
-        _ if passed < 60 * DAY => (passed / WEEK, "week"),
-        _ if passed < 730 * DAY => (passed / (30 * DAY), "month"),
-        _ => (passed / (365 * DAY), "year"),
-    };
+    let units = [
+        (HOUR, MINUTE, "minute"),
+        (DAY, HOUR, "hour"),
+        (14 * DAY, DAY, "day"),
+        (60 * DAY, WEEK, "week"),
+        (730 * DAY, 30 * DAY, "month"),
+    ];
+    if passed < MINUTE {
+        return "just now".to_owned();
+    }
+    let (_, length, unit) =
+        units
+            .into_iter()
+            .find(|(below, ..)| passed < *below)
+            .unwrap_or((i64::MAX, 365 * DAY, "year"));
+    let count = passed / length;
     format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 

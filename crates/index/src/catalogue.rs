@@ -137,6 +137,22 @@ pub fn set_meta(connection: &Connection, key: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
+/// Packs what is written often and read rarely; unpacked by [`unpack`].
+///
+/// # Errors
+/// When there is no memory for it.
+pub(crate) fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
+    Ok(zstd::encode_all(bytes, 3)?)
+}
+
+/// Undoes [`pack`].
+///
+/// # Errors
+/// When the bytes were not packed by it.
+pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
+    Ok(zstd::decode_all(packed)?)
+}
+
 /// A path as SQLite keeps it: its bytes, which need not be Unicode.
 struct SqlPath<'a>(&'a Path);
 

@@ -59,33 +59,33 @@ impl Cause {
 }
 
 /// Result with a cause below.
-pub type Result<T> = std::result::Result<T, Cause>;
+pub(crate) type Result<T> = std::result::Result<T, Cause>;
 
 /// Where the parts of a data folder lie.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// The data folder.
     pub root: PathBuf,
 }
 
 impl Layout {
     /// The catalogue.
-    pub fn catalogue(&self) -> PathBuf {
+    pub(crate) fn catalogue(&self) -> PathBuf {
         self.root.join("catalogue.sqlite")
     }
 
     /// The text index.
-    pub fn text(&self) -> PathBuf {
+    pub(crate) fn text(&self) -> PathBuf {
         self.root.join("text")
     }
 
     /// Sessions whose transcripts are gone.
-    pub fn archive(&self) -> PathBuf {
+    pub(crate) fn archive(&self) -> PathBuf {
         self.root.join("archive")
     }
 
     /// The writer's lock.
-    pub fn lock(&self) -> PathBuf {
+    pub(crate) fn lock(&self) -> PathBuf {
         self.root.join("lock")
     }
 }

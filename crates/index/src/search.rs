@@ -29,7 +29,7 @@ use std::cmp::Reverse;
 ///
 /// # Errors
 /// When either cannot be read.
-pub fn run(connection: &Connection, text: Option<&TextSnapshot>, request: &SearchRequest) -> Result<SearchAnswer> {
+pub(crate) fn run(connection: &Connection, text: Option<&TextSnapshot>, request: &SearchRequest) -> Result<SearchAnswer> {
     let generation = catalogue::meta_number(connection, "generation")?;
     let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
     let key = cursor::query_key(request);

@@ -16,7 +16,7 @@ use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
 
 /// What each commit of the text index says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Payload {
+pub(crate) struct Payload {
     /// Identity of the data folder.
     pub index: String,
     /// Number of the commit.
@@ -24,7 +24,7 @@ pub struct Payload {
 }
 
 /// A text index as of one commit.
-pub struct TextSnapshot {
+pub(crate) struct TextSnapshot {
     /// What to search with.
     pub searcher: Searcher,
     /// Its schema.
@@ -40,7 +40,7 @@ impl TextSnapshot {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub fn stored_text(&self, session: SessionOrdinal) -> Result<Vec<StoredText>> {
+    pub(crate) fn stored_text(&self, session: SessionOrdinal) -> Result<Vec<StoredText>> {
         let term = self.fields.session_term(session);
         let query = tantivy::query::TermQuery::new(term, tantivy::schema::IndexRecordOption::Basic);
         let mut found = Vec::new();
@@ -63,7 +63,7 @@ impl TextSnapshot {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub fn text_of(&self, address: DocAddress) -> Result<Option<(TextKind, String)>> {
+    pub(crate) fn text_of(&self, address: DocAddress) -> Result<Option<(TextKind, String)>> {
         let document: TantivyDocument = self.searcher.doc(address)?;
         Ok(TextKind::ALL.into_iter().find_map(|kind| {
             let value = document.get_first(self.fields.text(kind))?;
@@ -79,7 +79,7 @@ const OPEN_TRIES: usize = 20;
 ///
 /// # Errors
 /// When there is none, or it is damaged.
-pub fn open_snapshot(path: &Path) -> Result<TextSnapshot> {
+pub(crate) fn open_snapshot(path: &Path) -> Result<TextSnapshot> {
     let directory = UnlockedDirectory(MmapDirectory::open(path)?);
     let index = Index::open(directory)?;
     schema::register(&index);
@@ -114,7 +114,7 @@ fn is_missing_file(error: &tantivy::TantivyError) -> bool {
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn payload(index: &Index) -> Result<Payload> {
+pub(crate) fn payload(index: &Index) -> Result<Payload> {
     match index.load_metas()?.payload {
         Some(payload) => Ok(serde_json::from_str(&payload)?),
         None => Ok(Payload::default()),
@@ -125,7 +125,7 @@ pub fn payload(index: &Index) -> Result<Payload> {
 ///
 /// # Errors
 /// When it cannot be written or is damaged.
-pub fn open_or_create(path: &Path) -> Result<Index> {
+pub(crate) fn open_or_create(path: &Path) -> Result<Index> {
     std::fs::create_dir_all(path)?;
     let directory = MmapDirectory::open(path)?;
     let (schema, _) = schema::schema();

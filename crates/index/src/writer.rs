@@ -26,7 +26,7 @@ use tantivy::schema::Schema;
 use tantivy::{TantivyDocument, Term};
 
 /// Holds the lock of a data folder and writes to it.
-pub struct Writer {
+pub(crate) struct Writer {
     layout: Layout,
     schema: Schema,
     fields: Fields,
@@ -46,7 +46,7 @@ impl Writer {
     ///
     /// # Errors
     /// When the data folder cannot be written, or is damaged.
-    pub fn open(layout: &Layout, options: Options, lock: File) -> Result<Self> {
+    pub(crate) fn open(layout: &Layout, options: Options, lock: File) -> Result<Self> {
         let catalogue = catalogue::open_writer(&layout.catalogue())?;
         let index = text::open_or_create(&layout.text())?;
         let payload = text::payload(&index)?;
@@ -322,6 +322,15 @@ fn documents(session: SessionOrdinal, texts: Vec<StoredText>) -> impl Iterator<I
         let StoredText { seq, time, kind, copy_key, text } = text;
         Document { session, seq, chunk, time, copy_key, kind, text }
     })
+}
+
+impl Drop for Writer {
+    /// Leaves the log of the catalogue empty, so that it can be read where nothing can be written.
+    fn drop(&mut self) {
+        let catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        // A reader may be in the way; the log then stays until the next writer goes.
+        let _ = catalogue.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
 }
 
 impl IndexWriter for Writer {

@@ -37,49 +37,76 @@ pub struct Title {
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionFacts {
     /// The best title so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Title>,
     /// Working directory of the session's start.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Last branch that was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// Last model that answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Version of the agent's program that wrote last.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
     /// Who drove the session.
+    #[serde(skip_serializing_if = "is_default")]
     pub kind: SessionKind,
     /// Session that delegated to this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// Session whose history this one copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<String>,
     /// Role of a subagent, such as `general-purpose`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
     /// Whether the agent keeps it as archived.
+    #[serde(skip_serializing_if = "is_default")]
     pub archived: bool,
     /// Machine-made and of no interest in lists (permission checks).
+    #[serde(skip_serializing_if = "is_default")]
     pub hidden: bool,
     /// Time of the first event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// Time of the last event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
     /// Events in the log.
+    #[serde(skip_serializing_if = "is_default")]
     pub events: u64,
     /// Prompts of the person.
+    #[serde(skip_serializing_if = "is_default")]
     pub prompts: u64,
     /// Messages of the agent; one that was written in several records counts once.
+    #[serde(skip_serializing_if = "is_default")]
     pub replies: u64,
     /// Calls of tools.
+    #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u64,
     /// Answers of tools.
+    #[serde(skip_serializing_if = "is_default")]
     pub tool_results: u64,
     /// Prompts and replies that hold words.
+    #[serde(skip_serializing_if = "is_default")]
     pub turns: u64,
     /// How often the history was compacted.
+    #[serde(skip_serializing_if = "is_default")]
     pub compactions: u64,
     /// How often the conversation was rewound.
+    #[serde(skip_serializing_if = "is_default")]
     pub rewinds: u64,
-    /// Copy key of the first prompt, the same in every copy of a session that starts at its beginning.
+    /// Copy key of the first reply, the same in every copy of a session that starts at its beginning. A
+    /// prompt would not do: many sessions begin with the same words.
+    #[serde(skip_serializing_if = "is_default")]
     pub first_copy_key: u64,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl SessionFacts {

@@ -188,9 +188,6 @@ impl<'s> SessionLog<'s> {
                 let facts = &mut self.state.facts;
                 facts.prompts += 1;
                 facts.turns += u64::from(text::speaks(message));
-                if facts.first_copy_key == 0 {
-                    facts.first_copy_key = draft.copy_key;
-                }
                 for block in &message.content {
                     if let ContentBlock::Text { text } = block {
                         facts.offer_title(text, TitleRank::Prompt);
@@ -198,6 +195,9 @@ impl<'s> SessionLog<'s> {
                 }
             }
             EventData::AssistantMessage(message) => {
+                if self.state.facts.first_copy_key == 0 {
+                    self.state.facts.first_copy_key = draft.copy_key;
+                }
                 let calls = message.content.iter().filter(|block| matches!(block, ContentBlock::ToolCall { .. }));
                 self.state.facts.tool_calls += calls.count() as u64;
                 self.count_reply(draft.reply_id.as_deref(), text::speaks(message));

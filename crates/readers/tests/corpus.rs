@@ -49,7 +49,7 @@ fn cases_read_in_parts_as_whole() {
             for file in found.files {
                 let length = fs::metadata(&file.path).unwrap().len() as usize;
                 // Every byte of small files, a spread of cuts of larger ones.
-                let step = (length / 400).max(1);
+                let step = (length / 100).max(1);
                 for cut in (0..=length).step_by(step) {
                     let folder = tempfile::tempdir().unwrap();
                     if let Err(error) = reading::read_in_parts(*source, &file, cut, folder.path()) {

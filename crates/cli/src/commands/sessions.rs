@@ -12,6 +12,7 @@ use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::SessionFilter;
 use lookback_wire::convert;
 use lookback_wire::session::SessionList;
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 /// List sessions, last active first
@@ -40,6 +41,7 @@ pub(crate) fn run(args: SessionsArgs, context: &mut Context) -> Result<ExitCode,
     let currency = freshness::bring(&library, args.freshness, audience, &mut context.printer)?;
     let filters = args.filters.check(&library.engine, context)?;
     let mut rows = library.engine.sessions(&filter(filters, args.all))?;
+    sort(&mut rows);
     let total = rows.len();
     rows.truncate(args.limit);
     if args.json {
@@ -77,7 +79,17 @@ fn filter(filters: Filters, all: bool) -> SessionFilter {
     }
 }
 
-/// Two lines: what it is, and where and when it was.
+/// Last active first; of those active at one time a person's before a program's before a subagent's.
+fn sort(rows: &mut [SessionRow]) {
+    let rank = |kind: SessionKind| match kind {
+        SessionKind::Main => 0,
+        SessionKind::Headless => 1,
+        SessionKind::Subagent => 2,
+    };
+    rows.sort_by_key(|row| (Reverse(row.facts.updated_at), rank(row.kind())));
+}
+
+/// Three lines: what it is, where and when it was, and its id.
 fn print(row: &SessionRow, context: &mut Context) -> Result<(), CommandError> {
     let printer = &mut context.printer;
     let (paint, width) = (printer.paint(), printer.terminal.width);

@@ -49,7 +49,7 @@ pub fn files(connection: &Connection) -> Result<Vec<FileRow>> {
 /// When the catalogue cannot be read.
 pub fn cursor(connection: &Connection, file: FileId) -> Result<FileCursor> {
     let mut statement = connection.prepare_cached("SELECT cursor, account FROM reads WHERE file = ?1")?;
-    let found: Option<(Option<String>, String)> =
+    let found: Option<(Option<Vec<u8>>, String)> =
         statement.query_row([file.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((cursor, account)) = found else {
         return Ok(FileCursor::default());
@@ -58,7 +58,7 @@ pub fn cursor(connection: &Connection, file: FileId) -> Result<FileCursor> {
     let sessions = statement.query_map([file.0], |row| Ok((row.get(0)?, SessionOrdinal(row.get(1)?))))?;
     Ok(FileCursor {
         // A cursor of another version is as good as none: the file is read from its start.
-        cursor: cursor.and_then(|cursor| serde_json::from_str(&cursor).ok()),
+        cursor: cursor.and_then(|packed| serde_json::from_slice(&super::unpack(&packed).ok()?).ok()),
         account: serde_json::from_str(&account).unwrap_or_default(),
         sessions: sessions.collect::<rusqlite::Result<_>>()?,
     })

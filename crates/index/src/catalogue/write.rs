@@ -40,7 +40,7 @@ pub fn apply(transaction: &Transaction<'_>, batch: &Batch, generation: u64) -> R
 
 fn write_read(transaction: &Transaction<'_>, read: &FileRead, generation: u64) -> Result<Vec<SessionOrdinal>> {
     let id = write_file(transaction, read.id, &read.file, FileState::Current, generation)?;
-    let cursor = serde_json::to_string(&read.cursor)?;
+    let cursor = super::pack(&serde_json::to_vec(&read.cursor)?)?;
     let account = serde_json::to_string(&read.account)?;
     transaction
         .prepare_cached("INSERT OR REPLACE INTO reads (file, cursor, account, error) VALUES (?1, ?2, ?3, NULL)")?

@@ -23,7 +23,8 @@ CREATE TABLE files (
 -- Apart from files, so that a look at all files stays a scan of narrow rows.
 CREATE TABLE reads (
     file INTEGER PRIMARY KEY REFERENCES files (id) ON DELETE CASCADE,
-    cursor TEXT,
+    -- Packed; a window of hashes makes up most of it.
+    cursor BLOB,
     account TEXT NOT NULL,
     error TEXT
 );

@@ -19,7 +19,7 @@ struct PageCursor {
 }
 
 /// What a cursor is bound to besides the index: everything of a request but page size and freshness.
-pub fn query_key(request: &SearchRequest) -> u64 {
+pub(super) fn query_key(request: &SearchRequest) -> u64 {
     let mut hash = Xxh3::new();
     let mut add = |text: &str| {
         hash.update(&(text.len() as u64).to_le_bytes());
@@ -39,7 +39,7 @@ pub fn query_key(request: &SearchRequest) -> u64 {
 
 /// The offset a cursor names, or the answer that refuses it: malformed before stale before another
 /// query's (contract A, A.8).
-pub fn check(cursor: Option<&str>, index: &str, generation: u64, key: u64) -> Result<usize, SearchAnswer> {
+pub(super) fn check(cursor: Option<&str>, index: &str, generation: u64, key: u64) -> Result<usize, SearchAnswer> {
     let Some(text) = cursor else {
         return Ok(0);
     };
@@ -54,7 +54,7 @@ pub fn check(cursor: Option<&str>, index: &str, generation: u64, key: u64) -> Re
 }
 
 /// A cursor for the page that begins at `offset`.
-pub fn encode(index: &str, generation: u64, offset: usize, key: u64) -> String {
+pub(super) fn encode(index: &str, generation: u64, offset: usize, key: u64) -> String {
     let cursor = PageCursor { index: index.to_owned(), generation, offset, key: format!("{key:016x}") };
     let json = serde_json::to_vec(&cursor).unwrap_or_default();
     base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, json)

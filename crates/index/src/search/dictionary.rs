@@ -17,7 +17,7 @@ const EXPANSIONS: usize = 64;
 ///
 /// # Errors
 /// When the index cannot be read.
-pub fn is_known(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<bool> {
+pub(super) fn is_known(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<bool> {
     Ok(live_documents(text, fields, term, sessions, 1)? > 0)
 }
 
@@ -86,7 +86,7 @@ where
 ///
 /// # Errors
 /// When the index cannot be read.
-pub fn respell(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<Option<String>> {
+pub(super) fn respell(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<Option<String>> {
     let length = term.chars().count();
     if !(4..=40).contains(&length) {
         return Ok(None);
@@ -118,7 +118,7 @@ pub fn respell(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &Ses
 ///
 /// # Errors
 /// When the index cannot be read.
-pub fn beginning_with(text: &TextSnapshot, fields: &[Field], start: &str) -> Result<Vec<String>> {
+pub(super) fn beginning_with(text: &TextSnapshot, fields: &[Field], start: &str) -> Result<Vec<String>> {
     let automaton = Beginning(start.as_bytes().to_vec());
     Ok(most_used(accepted(text, fields, &automaton, 10_000)?))
 }
@@ -127,7 +127,7 @@ pub fn beginning_with(text: &TextSnapshot, fields: &[Field], start: &str) -> Res
 ///
 /// # Errors
 /// When the index cannot be read.
-pub fn containing(text: &TextSnapshot, fields: &[Field], part: &str) -> Result<Vec<String>> {
+pub(super) fn containing(text: &TextSnapshot, fields: &[Field], part: &str) -> Result<Vec<String>> {
     let automaton = Containing::of(part.as_bytes());
     Ok(most_used(accepted(text, fields, &automaton, 10_000)?))
 }

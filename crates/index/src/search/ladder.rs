@@ -26,7 +26,7 @@ struct Ladder<'a> {
 ///
 /// # Errors
 /// When the index cannot be read.
-pub fn climb(text: &TextSnapshot, plan: &Plan, view: View, sessions: &SessionSet) -> Result<Found> {
+pub(super) fn climb(text: &TextSnapshot, plan: &Plan, view: View, sessions: &SessionSet) -> Result<Found> {
     let ladder = Ladder { text, fields: text.fields.view(view), sessions };
     let units = words(plan);
     if units.is_empty() {

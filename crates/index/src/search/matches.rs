@@ -11,7 +11,7 @@ use tantivy::query::{EnableScoring, Query};
 
 /// A session that was found.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Match {
+pub(super) struct Match {
     /// The session.
     pub session: SessionOrdinal,
     /// Larger is better.
@@ -22,7 +22,7 @@ pub struct Match {
 
 /// What a rung found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub(super) struct Found {
     /// Sessions, in no order, each once.
     pub matches: Vec<Match>,
     /// How they were found.
@@ -67,7 +67,7 @@ const EVIDENCE_WEIGHT: f32 = 0.25;
 ///
 /// # Errors
 /// When the index cannot be read.
-pub fn by_session(text: &TextSnapshot, query: &dyn Query, sessions: &SessionSet) -> Result<Vec<Match>> {
+pub(super) fn by_session(text: &TextSnapshot, query: &dyn Query, sessions: &SessionSet) -> Result<Vec<Match>> {
     let mut tallies = vec![Tally::default(); sessions.len()];
     let mut touched = Vec::new();
     each_match(text, query, |session, address, score| {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 /// What ranking needs of a session.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SessionRank {
+pub(super) struct SessionRank {
     /// The session stands for itself in hits, or this one stands for it.
     pub leader: u32,
     /// Last activity.
@@ -28,13 +28,13 @@ const SUBAGENT_WEIGHT: f32 = 0.9;
 
 impl SessionRank {
     /// Factor of the score.
-    pub fn weight(&self) -> f32 {
+    pub(super) fn weight(&self) -> f32 {
         if self.kind == SessionKind::Subagent { SUBAGENT_WEIGHT } else { 1.0 }
     }
 }
 
 /// All sessions by ordinal, with those that the request's filters and operators let through.
-pub struct SessionSet {
+pub(super) struct SessionSet {
     ranks: Vec<SessionRank>,
 }
 
@@ -43,7 +43,7 @@ impl SessionSet {
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub fn load(connection: &Connection, request: &SearchRequest, operators: &Operators) -> Result<Self> {
+    pub(super) fn load(connection: &Connection, request: &SearchRequest, operators: &Operators) -> Result<Self> {
         let mut set = Self { ranks: Vec::new() };
         let sql = "SELECT ordinal, leader, updated_at, created_at, kind, first_copy_key FROM sessions
             INDEXED BY sessions_for_ranking WHERE hidden = 0";
@@ -99,23 +99,23 @@ impl SessionSet {
     }
 
     /// Whether a search may find it.
-    pub fn allows(&self, session: SessionOrdinal) -> bool {
+    pub(super) fn allows(&self, session: SessionOrdinal) -> bool {
         self.ranks.get(session.0 as usize).is_some_and(|rank| rank.allowed)
     }
 
     /// Those that a search may find, one for each group of copies.
-    pub fn allowed(&self) -> impl Iterator<Item = SessionOrdinal> {
+    pub(super) fn allowed(&self) -> impl Iterator<Item = SessionOrdinal> {
         let ranks = (0..).zip(&self.ranks);
         ranks.filter(|(at, rank)| rank.allowed && rank.leader == *at).map(|(at, _)| SessionOrdinal(at))
     }
 
     /// What ranking needs of one.
-    pub fn facts(&self, session: SessionOrdinal) -> SessionRank {
+    pub(super) fn facts(&self, session: SessionOrdinal) -> SessionRank {
         self.ranks.get(session.0 as usize).copied().unwrap_or_default()
     }
 
     /// One more than the largest ordinal.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.ranks.len()
     }
 }
@@ -139,7 +139,7 @@ fn place(cwd: Option<&str>, transcript: &str) -> String {
 ///
 /// # Errors
 /// When the catalogue cannot be read.
-pub fn name_of(connection: &Connection, session: SessionOrdinal) -> Result<(String, String)> {
+pub(super) fn name_of(connection: &Connection, session: SessionOrdinal) -> Result<(String, String)> {
     let mut statement = connection.prepare_cached("SELECT agent, session_id FROM sessions WHERE ordinal = ?1")?;
     Ok(statement.query_row(params![session.0], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }

@@ -11,7 +11,7 @@ const LENGTH: usize = 240;
 const LEAD: usize = 60;
 
 /// The window of `text` with the most different terms, the earliest of equals, cut at white space.
-pub fn snippet(text: &str, terms: &BTreeSet<String>) -> Snippet {
+pub(super) fn snippet(text: &str, terms: &BTreeSet<String>) -> Snippet {
     let matches = matches(text, terms);
     let first = best_window(text, &matches);
     let Some(anchor) = first else {

@@ -9,7 +9,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 /// A word or phrase as the index knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub(super) struct Unit {
     /// Terms that must stand at these positions relative to one another.
     pub sequence: Vec<(usize, String)>,
     /// The same as one identifier, when it is one.
@@ -22,7 +22,7 @@ pub struct Unit {
 
 impl Unit {
     /// The unit of a word; `None` when it has no term.
-    pub fn of(word: &Word) -> Option<Self> {
+    pub(super) fn of(word: &Word) -> Option<Self> {
         let terms = analyze::terms(&word.text);
         let sequence = sequence(&terms);
         let last = sequence.last()?.0;
@@ -32,12 +32,12 @@ impl Unit {
     }
 
     /// A unit of one term.
-    pub fn term(term: &str) -> Self {
+    pub(super) fn term(term: &str) -> Self {
         Self { sequence: vec![(0, term.to_owned())], whole: None, typed: term.to_owned(), quoted: false }
     }
 
     /// The only term, when there is only one.
-    pub fn single(&self) -> Option<&str> {
+    pub(super) fn single(&self) -> Option<&str> {
         match self.sequence.as_slice() {
             [(_, term)] => Some(term),
             _ => None,
@@ -45,12 +45,12 @@ impl Unit {
     }
 
     /// All its terms, for marking.
-    pub fn terms(&self) -> BTreeSet<String> {
+    pub(super) fn terms(&self) -> BTreeSet<String> {
         self.sequence.iter().map(|(_, term)| term.clone()).chain(self.whole.clone()).collect()
     }
 
     /// A query for the unit in any of the fields.
-    pub fn query(&self, fields: &[(TextKind, Field)]) -> Box<dyn Query> {
+    pub(super) fn query(&self, fields: &[(TextKind, Field)]) -> Box<dyn Query> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         for &(kind, field) in fields {
             let boost = weight(kind);
@@ -116,7 +116,7 @@ fn boosted(query: Box<dyn Query>, boost: f32) -> Box<dyn Query> {
 }
 
 /// A query for all units in one document; units that stand side by side count more.
-pub fn all_of(units: &[Unit], fields: &[(TextKind, Field)]) -> Box<dyn Query> {
+pub(super) fn all_of(units: &[Unit], fields: &[(TextKind, Field)]) -> Box<dyn Query> {
     if let [only] = units {
         return only.query(fields);
     }

@@ -6,11 +6,13 @@
 //! with copied lines.
 //!
 //! [`record`] reads lines, [`words`] tells the person's words from the program's, [`conversation`] turns
-//! records into events, [`window`] remembers where records stand, [`read`] reads files, [`places`] finds
-//! them, and [`side`] reads what lies beside them.
+//! records into events with [`content`], [`window`] and [`prompts`] remember where records stand,
+//! [`read`] reads files, [`places`] finds them, and [`side`] reads what lies beside them.
 
+mod content;
 mod conversation;
 mod places;
+mod prompts;
 mod read;
 mod record;
 mod side;

@@ -1,6 +1,8 @@
 //! From records to events: which record says what, where it stands on the surface, and what must be
 //! remembered so that a transcript read in parts gives what reading it whole gives.
 
+use super::content::{hash_of, media, reply_block, result_content, take_apart};
+use super::prompts::Prompts;
 use super::record::{Attachment, Block, Content, Record, Text};
 use super::window::Window;
 use super::words;
@@ -50,8 +52,8 @@ pub(super) struct State {
     latest: Option<Timestamp>,
     /// Whose words the lines are.
     pub lines_of: LinesOf,
-    /// Prompts on the surface, and to each the id of the reply that answers it, as a hash.
-    prompts: Vec<(u64, Option<u64>)>,
+    /// Prompts on the surface, which tell a rewind.
+    prompts: Prompts,
     /// The last typed text, as a hash, and when it was typed.
     last_prompt: Option<(u64, Option<Timestamp>)>,
     /// Texts that were steered in since, as hashes.
@@ -97,8 +99,7 @@ impl From<SinkClosed> for Halt {
     }
 }
 
-/// Prompts, texts and summaries that are remembered between two reads.
-const PROMPTS_KEPT: usize = 256;
+/// Summaries that wait for their conversation's last record.
 const SUMMARIES_KEPT: usize = 16;
 
 /// A conversation being read.
@@ -159,8 +160,7 @@ impl<'s> Conversation<'s> {
         if kind == SessionKind::Subagent && facts.parent.is_none() {
             facts.parent.clone_from(&self.state.other_session);
         }
-        let surplus = self.state.prompts.len().saturating_sub(PROMPTS_KEPT);
-        self.state.prompts.drain(..surplus);
+        self.state.prompts.forget_old();
         self.state.log = self.log.finish()?;
         Ok(self.state)
     }
@@ -464,14 +464,16 @@ impl<'s> Conversation<'s> {
             ..Message::default()
         };
         let seq = self.emit(EventData::UserMessage(message), placement, origin)?;
-        self.state.prompts.push((seq, None));
+        self.state.prompts.add(seq);
         Ok(())
     }
 
     /// A prompt that hangs from before another prompt of the surface begins a new branch.
     fn place_prompt(&mut self, origin: &Origin<'_>) -> Placement {
-        let later = |anchor: u64| self.state.prompts.last().is_some_and(|&(last, _)| last > anchor);
-        match origin.parent.filter(|&anchor| later(anchor)) {
+        match origin
+            .parent
+            .filter(|&anchor| self.state.prompts.any_after(anchor))
+        {
             Some(anchor) => self.rewind(anchor),
             None => Placement::Append,
         }
@@ -479,20 +481,8 @@ impl<'s> Conversation<'s> {
 
     /// A second reply to one prompt takes the place of the first and all that came of it.
     fn place_reply(&mut self, reply: u64, origin: &Origin<'_>) -> Placement {
-        let Some(parent) = origin.parent.filter(|_| !origin.aside) else {
-            return Placement::Append;
-        };
-        let Some((_, answer)) = self
-            .state
-            .prompts
-            .iter_mut()
-            .rev()
-            .find(|(seq, _)| *seq == parent)
-        else {
-            return Placement::Append;
-        };
-        match answer.replace(reply) {
-            Some(first) if first != reply => self.rewind(parent),
+        match origin.parent.filter(|_| !origin.aside) {
+            Some(prompt) if self.state.prompts.answered_anew(prompt, reply) => self.rewind(prompt),
             _ => Placement::Append,
         }
     }
@@ -502,7 +492,7 @@ impl<'s> Conversation<'s> {
         if self.log.surface().position(anchor).is_none() {
             return Placement::Append;
         }
-        self.state.prompts.retain(|&(seq, _)| seq <= anchor);
+        self.state.prompts.go_back(anchor);
         self.log.facts().rewinds += 1;
         Placement::ReplaceAfter(anchor)
     }
@@ -686,85 +676,4 @@ fn replace(held: &mut Option<String>, value: Option<&str>) {
     if let Some(value) = value.filter(|&value| held.as_deref() != Some(value)) {
         *held = Some(value.to_owned());
     }
-}
-
-/// Adds the person's own words and the injected ones of a text, blank ones left out.
-fn take_apart(text: &str, spoken: &mut Vec<ContentBlock>, injected: &mut Vec<(&'static str, String)>) {
-    let words = words::of_user(text);
-    injected.extend(words.injected.into_iter().filter(|(_, text)| !text.is_empty()));
-    if !words.own.trim().is_empty() {
-        spoken.push(ContentBlock::Text { text: words.own });
-    }
-}
-
-fn hash_of(content: &[ContentBlock]) -> u64 {
-    let mut said = String::new();
-    for block in content {
-        match block {
-            ContentBlock::Text { text } => said.push_str(text.trim()),
-            ContentBlock::Media { bytes, .. } => said.push_str(&format!("[{bytes}]")),
-            _ => {}
-        }
-    }
-    xxh3_64(said.as_bytes())
-}
-
-fn media(block: &Block<'_>) -> ContentBlock {
-    ContentBlock::Media {
-        media_type: block.source.media_type.0.clone().into_owned(),
-        bytes: block.source.data.0,
-    }
-}
-
-/// A block of a reply; `None` for those that hold nothing readable.
-fn reply_block(block: &Block<'_>) -> Option<ContentBlock> {
-    let owned = |text: &Text<'_>| text.0.clone().into_owned();
-    match &*block.kind.0 {
-        "text" => block.text.get().map(ContentBlock::text),
-        "thinking" => block.thinking.get().map(|text| ContentBlock::Reasoning {
-            text: text.to_owned(),
-        }),
-        "image" | "document" => Some(media(block)),
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => Some(ContentBlock::ToolCall {
-            id: owned(&block.id),
-            name: owned(&block.name),
-            arguments: block.input.0.to_owned(),
-        }),
-        kind if kind.ends_with("tool_result") => Some(ContentBlock::ToolResult {
-            id: owned(&block.call),
-            content: result_content(&block.content).0,
-        }),
-        _ => None,
-    }
-}
-
-/// Content of a tool's answer, and the reminders the program put at its end.
-fn result_content(content: &Content<'_>) -> (Vec<ContentBlock>, Vec<(&'static str, String)>) {
-    let mut kept = Vec::new();
-    let mut reminders = Vec::new();
-    match content {
-        Content::Text(text) => result_text(text, &mut kept, &mut reminders),
-        Content::Blocks(blocks) => {
-            for block in blocks {
-                match &*block.kind.0 {
-                    "image" | "document" => kept.push(media(block)),
-                    _ => result_text(&block.text.0, &mut kept, &mut reminders),
-                }
-            }
-        }
-    }
-    (kept, reminders)
-}
-
-fn result_text(text: &str, kept: &mut Vec<ContentBlock>, reminders: &mut Vec<(&'static str, String)>) {
-    if text.is_empty() {
-        return;
-    }
-    // Only at the end: a file that speaks of reminders is a tool's answer like any other.
-    if !text.trim_end().ends_with("</system-reminder>") {
-        return kept.push(ContentBlock::text(text));
-    }
-    let words = words::split(text);
-    reminders.extend(words.injected);
-    kept.push(ContentBlock::Text { text: words.own });
 }

@@ -23,6 +23,9 @@ struct State {
     /// The last line was taken although nothing ended it.
     #[serde(default)]
     is_open: bool,
+    /// No record had a time so far, and the session was given the file's.
+    #[serde(default)]
+    is_untimed: bool,
     replay: ReplayState,
 }
 
@@ -45,6 +48,9 @@ pub(super) fn read(
     if let Some(state) = state {
         at.is_open = state.is_open;
         reader.sessions.begin(state.session_id, Some(state.replay))?;
+        if state.is_untimed {
+            reader.sessions.forget_times();
+        }
     }
     let mut account = ReadAccount::default();
     input
@@ -141,12 +147,14 @@ fn finish(
         ));
     };
     let mut replay = *replay;
-    if replay.log.facts().created_at.is_none() {
+    let is_untimed = replay.log.facts().created_at.is_none();
+    if is_untimed {
         replay.log.saw_time(file.stamp.modified());
     }
     let state = State {
         session_id,
         is_open: at.is_open,
+        is_untimed,
         replay: replay.finish()?,
     };
     let state = serde_json::to_string(&state).unwrap_or_default();
@@ -190,6 +198,16 @@ impl<'s> Sessions<'_, 's> {
             replay: Box::new(replay),
         };
         Ok(())
+    }
+}
+
+impl Sessions<'_, '_> {
+    /// Forgets the file's time, so that a record's can take its place.
+    fn forget_times(&mut self) {
+        if let Self::Begun { replay, .. } = self {
+            let facts = replay.log.facts();
+            (facts.created_at, facts.updated_at) = (None, None);
+        }
     }
 }
 

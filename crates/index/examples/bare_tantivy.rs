@@ -1,0 +1,70 @@
+//! The baseline of the indexing benchmark: the same texts that a finished index holds, fed from memory to
+//! tantivy alone, with its default analyzer and stored text.
+//!
+//! `cargo run --release -p lookback-index --example bare_tantivy -- DATA_FOLDER` prints one line of JSON:
+//! `{"seconds":…,"documents":…,"textBytes":…,"indexBytes":…}`. The time runs from the first document to
+//! the last merge; reading the texts beforehand is not part of it.
+
+use lookback_model::TextKind;
+use std::path::Path;
+use std::time::Instant;
+use tantivy::collector::DocSetCollector;
+use tantivy::query::AllQuery;
+use tantivy::schema::{STORED, Schema, TEXT, Value};
+use tantivy::{Index, TantivyDocument, doc};
+
+/// As much as lookback gives its own first index.
+const HEAP_BYTES: usize = 100 << 20;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::args_os().nth(1).ok_or("name the data folder of a finished index")?;
+    let texts = texts(&Path::new(&folder).join("text"))?;
+    let text_bytes: usize = texts.iter().map(String::len).sum();
+
+    let mut builder = Schema::builder();
+    let body = builder.add_text_field("body", TEXT | STORED);
+    let target = tempfile::tempdir()?;
+    let started = Instant::now();
+    let index = Index::create(
+        tantivy::directory::MmapDirectory::open(target.path())?,
+        builder.build(),
+        lookback_index::schema::settings(),
+    )?;
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut writer = index.writer_with_num_threads::<TantivyDocument>(threads, HEAP_BYTES)?;
+    for text in &texts {
+        writer.add_document(doc!(body => text.as_str()))?;
+    }
+    writer.commit()?;
+    writer.wait_merging_threads()?;
+    let seconds = started.elapsed().as_secs_f64();
+
+    let mut index_bytes = 0;
+    for file in std::fs::read_dir(target.path())? {
+        index_bytes += file?.metadata()?.len();
+    }
+    let line = serde_json::json!({
+        "seconds": seconds, "documents": texts.len(), "textBytes": text_bytes, "indexBytes": index_bytes,
+    });
+    #[expect(clippy::print_stdout, reason = "its only output")]
+    {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+/// Every stored text of an index.
+fn texts(path: &Path) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    let index = Index::open_in_dir(path)?;
+    let (_, fields) = lookback_index::schema::schema();
+    let searcher = index.reader()?.searcher();
+    let mut addresses: Vec<_> = searcher.search(&AllQuery, &DocSetCollector)?.into_iter().collect();
+    addresses.sort();
+    let mut texts = Vec::with_capacity(addresses.len());
+    for address in addresses {
+        let document: TantivyDocument = searcher.doc(address)?;
+        let text = TextKind::ALL.into_iter().find_map(|kind| document.get_first(fields.text(kind))?.as_str());
+        texts.extend(text.map(str::to_owned));
+    }
+    Ok(texts)
+}

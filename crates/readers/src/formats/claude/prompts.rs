@@ -1,0 +1,68 @@
+//! Prompts on the surface and which reply answers each: what tells a rewound conversation.
+
+use serde::{Deserialize, Serialize};
+
+/// Prompts remembered between two reads.
+const KEPT: usize = 256;
+
+/// Prompts by the number of their event, ascending, and to each a hash of the id of its reply.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Prompts(Vec<(u64, Option<u64>)>);
+
+impl Prompts {
+    /// Adds the newest prompt.
+    pub(super) fn add(&mut self, seq: u64) {
+        self.0.push((seq, None));
+    }
+
+    /// Whether a prompt stands after an event.
+    pub(super) fn any_after(&self, seq: u64) -> bool {
+        self.0.last().is_some_and(|&(last, _)| last > seq)
+    }
+
+    /// Notes a reply that hangs from an event; whether that is a prompt which another reply answers.
+    pub(super) fn answered_anew(&mut self, prompt: u64, reply: u64) -> bool {
+        let at = self.0.binary_search_by_key(&prompt, |&(seq, _)| seq);
+        let Some((_, answer)) = at.ok().and_then(|at| self.0.get_mut(at)) else {
+            return false;
+        };
+        answer.replace(reply).is_some_and(|first| first != reply)
+    }
+
+    /// Drops the prompts after an event.
+    pub(super) fn go_back(&mut self, seq: u64) {
+        self.0
+            .truncate(self.0.partition_point(|&(prompt, _)| prompt <= seq));
+    }
+
+    /// Drops all.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Keeps what the next read needs.
+    pub(super) fn forget_old(&mut self) {
+        let surplus = self.0.len().saturating_sub(KEPT);
+        self.0.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Property: only another reply to the same prompt answers it anew, and going back forgets what came
+    /// after.
+    #[test]
+    fn replies_and_rewinds() {
+        let mut prompts = Prompts::default();
+        prompts.add(1);
+        prompts.add(5);
+        assert!(prompts.any_after(4) && !prompts.any_after(5));
+        assert!(!prompts.answered_anew(1, 70) && !prompts.answered_anew(1, 70));
+        assert!(prompts.answered_anew(1, 71) && !prompts.answered_anew(2, 72));
+        prompts.go_back(1);
+        assert!(!prompts.any_after(1) && prompts.any_after(0));
+    }
+}
