@@ -129,6 +129,7 @@ mod tests {
     //! Properties: paths from here and from home become absolute, others stay; bounds are the contract's.
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn dots_and_tildes_are_resolved() {
         let (here, home) = (Path::new("/srv/app/src"), Path::new("/home/ada"));

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod compose;
 mod context;
+mod emptiness;
 mod environment;
 mod error;
 mod filters;

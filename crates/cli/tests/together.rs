@@ -2,6 +2,14 @@
 //! event, and a search never waits for whoever writes.
 
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that cannot go on has failed, and tells its seed"
+)]
 
 use lookback_testkit::transcripts::{self, needle};
 use serde_json::Value;

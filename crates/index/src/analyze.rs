@@ -271,6 +271,10 @@ impl Parts<'_> {
         let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
         self.count += 1;
         let length = match self.count {
+            // What begins with a digit is a number, a date, a hash or a size, and no name of several words.
+            1 if rest.first().is_some_and(u8::is_ascii_digit) => {
+                rest.iter().position(|&byte| byte == b'_').unwrap_or(rest.len())
+            }
             PARTS_LIMIT.. => rest.iter().rposition(|&byte| byte != b'_').map_or(0, |at| at + 1),
             _ => part_length(self.run.get(start..).unwrap_or_default()),
         };

@@ -15,6 +15,7 @@ fn identifiers_give_themselves_and_their_parts() {
     assert_eq!(shown("HTTPServerConfig2"), ["httpserverconfig2@0", "http@0", "server@1", "config@2", "2@3"]);
     assert_eq!(shown("__init__"), ["init@0"]);
     assert_eq!(shown("a3f9c12"), ["a3f9c12@0"]);
+    assert_eq!(shown("2026-09-21T01:07Z 3d_model"), ["2026@0", "09@1", "21t01@2", "07z@3", "3d_model@4", "3d@4", "model@5"]);
     assert_eq!(shown("utf8 v2"), ["utf8@0", "utf@0", "8@1", "v2@2"]);
 }
 

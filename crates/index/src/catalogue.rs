@@ -21,11 +21,23 @@ pub const VERSION: u64 = MIGRATIONS.len() as u64;
 /// Stamped into the file, so that a foreign database is never taken for a catalogue ("lkbk").
 const APPLICATION_ID: i32 = 0x6c6b_626b;
 
-/// Opens for reading.
+/// Opens for reading; `None` while there is none, or another process is just making it.
 ///
 /// # Errors
 /// When the file cannot be opened or is no catalogue.
-pub fn open_reader(path: &Path) -> Result<Connection> {
+pub fn open_reader(path: &Path) -> Result<Option<Connection>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let connection = open_existing(path)?;
+    if version(&connection)? == 0 {
+        return Ok(None);
+    }
+    check_identity(&connection)?;
+    Ok(Some(connection))
+}
+
+fn open_existing(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     let ready = prepare(&connection);
@@ -42,7 +54,8 @@ pub fn open_reader(path: &Path) -> Result<Connection> {
 
 fn prepare(connection: &Connection) -> Result<()> {
     connection.busy_timeout(Duration::from_secs(5))?;
-    check_identity(connection)?;
+    // The first look at the file: fails here when it cannot be read.
+    version(connection)?;
     connection.pragma_update(None, "mmap_size", 256_i64 << 20)?;
     Ok(())
 }

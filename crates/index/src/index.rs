@@ -5,10 +5,10 @@ use crate::error::{Cause, Layout, Result};
 use crate::text::{self, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
-use lookback_model::hit::SessionRow;
+use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{
-    Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, IndexSink, IndexWriter, SearchAnswer,
-    SearchProvider, SessionFilter, StoreError, StoredText,
+    Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexSink, IndexWriter,
+    SearchAnswer, SearchProvider, SessionFilter, StoreError, StoredText,
 };
 use lookback_model::query::SearchRequest;
 use rusqlite::Connection;
@@ -45,14 +45,15 @@ impl Index {
     /// [`StoreError::Newer`] when a newer lookback wrote it.
     pub fn open(root: &Path, options: Options) -> std::result::Result<Self, StoreError> {
         let layout = Layout { root: root.to_owned() };
-        let index = Self { layout, options, catalogue: Mutex::new(None) };
-        if let Ok(connection) = catalogue::open_reader(&index.layout.catalogue()) {
-            let found = catalogue::version(&connection).map_err(|error| error.reading(root))?;
+        // A catalogue that cannot be read is the writer's to mend, or the first question's to report.
+        let opened = catalogue::open_reader(&layout.catalogue()).ok().flatten();
+        if let Some(connection) = &opened {
+            let found = catalogue::version(connection).map_err(|error| error.reading(root))?;
             if found > catalogue::VERSION {
                 return Err(StoreError::Newer { path: root.to_owned(), found, known: catalogue::VERSION });
             }
         }
-        Ok(index)
+        Ok(Self { layout, options, catalogue: Mutex::new(opened) })
     }
 
     /// The data folder.
@@ -68,13 +69,11 @@ impl Index {
     ) -> std::result::Result<T, StoreError> {
         let mut held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.layout.catalogue();
-        let connection = match held.as_ref() {
-            Some(connection) => connection,
-            None if !path.exists() => return Ok(absent),
-            None => {
-                let opened = catalogue::open_reader(&path).map_err(|error| error.reading(&path))?;
-                held.insert(opened)
-            }
+        if held.is_none() {
+            *held = catalogue::open_reader(&path).map_err(|error| error.reading(&path))?;
+        }
+        let Some(connection) = held.as_ref() else {
+            return Ok(absent);
         };
         run(connection).map_err(|error| error.reading(&path))
     }
@@ -96,7 +95,7 @@ impl Index {
     /// Opens for writing; what turns out to be damaged is set aside and begun anew, from the sources and
     /// the archive.
     fn open_writer(&self) -> Result<Option<Writer>> {
-        fs::create_dir_all(&self.layout.root)?;
+        create_private_folder(&self.layout.root)?;
         let Some(lock) = take_lock(&self.layout.lock())? else {
             return Ok(None);
         };
@@ -122,6 +121,12 @@ impl Index {
         Writer::open(&self.layout, self.options, lock).map(Some)
     }
 
+    /// The number of the text index's last commit; 0 when it cannot be told, or is another's.
+    fn text_generation(&self, identity: &str) -> u64 {
+        let payload = text::payload_in(&self.layout.text()).unwrap_or_default();
+        if payload.index == identity { payload.generation } else { 0 }
+    }
+
     fn snapshot(&self) -> std::result::Result<Option<TextSnapshot>, StoreError> {
         let path = self.layout.text();
         if !path.join("meta.json").exists() {
@@ -129,6 +134,15 @@ impl Index {
         }
         text::open_snapshot(&path).map(Some).map_err(|error| error.reading(&path))
     }
+}
+
+/// Makes the data folder, which holds what people said, for nobody but its owner.
+fn create_private_folder(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    Ok(builder.create(path)?)
 }
 
 /// The lock of a data folder; `None` while another process holds it. The system lets it go when its
@@ -144,7 +158,24 @@ fn take_lock(path: &Path) -> Result<Option<File>> {
 
 impl Catalogue for Index {
     fn files(&self) -> std::result::Result<Vec<FileRow>, StoreError> {
-        self.read(Vec::new(), read::files)
+        self.read(Vec::new(), |connection| {
+            let text_generation = catalogue::meta_number(connection, "text_generation")?;
+            let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
+            let rows = read::files(connection)?;
+            // Looked at after the catalogue: a commit that is just being made is then no gap.
+            let held = self.text_generation(&identity);
+            if held >= text_generation {
+                return Ok(rows.into_iter().map(|(row, _)| row).collect());
+            }
+            // A crash, or damage: the text index never got, or lost, what these rows say is read.
+            let owed = |(mut row, generation): (FileRow, u64)| {
+                if generation > held && row.state == FileState::Current && row.presence != Presence::Missing {
+                    row.state = FileState::Due;
+                }
+                row
+            };
+            Ok(rows.into_iter().map(owed).collect())
+        })
     }
 
     fn cursor(&self, file: FileId) -> std::result::Result<FileCursor, StoreError> {

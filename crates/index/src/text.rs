@@ -11,7 +11,7 @@ use tantivy::directory::{
 };
 use lookback_model::ports::StoredText;
 use lookback_model::{SessionOrdinal, TextKind, Timestamp};
-use tantivy::schema::{Schema, Value};
+use tantivy::schema::Value;
 use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
 
 /// What each commit of the text index says of itself.
@@ -27,12 +27,8 @@ pub(crate) struct Payload {
 pub(crate) struct TextSnapshot {
     /// What to search with.
     pub searcher: Searcher,
-    /// Its schema.
-    pub schema: Schema,
     /// Its fields.
     pub fields: Fields,
-    /// What its commit says.
-    pub payload: Payload,
 }
 
 impl TextSnapshot {
@@ -100,7 +96,7 @@ pub(crate) fn open_snapshot(path: &Path) -> Result<TextSnapshot> {
             Err(error) => return Err(error.into()),
         };
         if payload == self::payload(&index)? || tries >= OPEN_TRIES {
-            return Ok(TextSnapshot { searcher: reader.searcher(), schema, fields, payload });
+            return Ok(TextSnapshot { searcher: reader.searcher(), fields });
         }
         tries += 1;
     }
@@ -116,6 +112,22 @@ fn is_missing_file(error: &tantivy::TantivyError) -> bool {
 /// When it cannot be read.
 pub(crate) fn payload(index: &Index) -> Result<Payload> {
     match index.load_metas()?.payload {
+        Some(payload) => Ok(serde_json::from_str(&payload)?),
+        None => Ok(Payload::default()),
+    }
+}
+
+/// The same of an index that is not opened, from the list of its files alone.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn payload_in(path: &Path) -> Result<Payload> {
+    #[derive(Deserialize)]
+    struct Meta {
+        payload: Option<String>,
+    }
+    let meta: Meta = serde_json::from_slice(&std::fs::read(path.join("meta.json"))?)?;
+    match meta.payload {
         Some(payload) => Ok(serde_json::from_str(&payload)?),
         None => Ok(Payload::default()),
     }

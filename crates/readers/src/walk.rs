@@ -39,11 +39,12 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            let mut entries: Vec<_> = entries.flatten().collect();
+            let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let (mut links, files): (Vec<_>, Vec<_>) = entries.flatten().partition(is_link);
+            links.sort_by_key(fs::DirEntry::file_name);
             // Real files before links, so that a file keeps the path it has without them.
-            entries.sort_by_key(|entry| (entry.file_type().is_ok_and(|kind| kind.is_symlink()), entry.file_name()));
-            for entry in entries {
-                self.entry(&entry, &folder, depth, &mut seen, &mut folders, found);
+            for entry in files.iter().chain(&links) {
+                self.entry(entry, &folder, depth, &mut seen, &mut folders, found);
             }
         }
     }
@@ -73,7 +74,9 @@ impl Walk<'_> {
         if !kind.is_symlink() && role.is_none() {
             return;
         }
-        let metadata = match fs::metadata(&path) {
+        // Of what is no link the entry itself knows, without another walk along the whole path.
+        let metadata = if kind.is_symlink() { fs::metadata(&path) } else { entry.metadata() };
+        let metadata = match metadata {
             Ok(metadata) => metadata,
             Err(error) if kind.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
                 found.issues.push(DiscoveryIssue {

@@ -2,15 +2,15 @@
 
 use crate::compose::Library;
 use crate::context::Context;
+use crate::emptiness;
 use crate::error::CommandError;
 use crate::filters::{FilterArgs, Filters, known_agents};
 use crate::freshness::{self, Audience, Currency, Freshness};
 use crate::hits;
 use crate::when;
 use clap::{Args, ValueEnum};
-use lookback_engine::SOURCES;
 use lookback_model::ports::{SearchAnswer, SearchPage};
-use lookback_model::query::{Sort, clamp_limit, parse};
+use lookback_model::query::{MAX_LIMIT, Sort, clamp_limit, parse};
 use lookback_model::source::IssueCode;
 use lookback_model::{SearchRequest, View};
 use lookback_wire::convert::{self, AnswerContext};
@@ -172,7 +172,7 @@ fn print(
     hits::print(&page.hits, when::now(), &mut context.printer)?;
     let counts = library.catalogue.counts()?;
     if counts.sessions == 0 {
-        no_transcripts(context);
+        emptiness::explain(currency, context);
         return Ok(ExitCode::from(1));
     }
     let printer = &mut context.printer;
@@ -192,7 +192,11 @@ fn print(
         printer.note(format!("route: {}", page.route));
     }
     if let Some(cursor) = &page.cursor {
-        printer.note(format!("there are more: --limit, or --cursor {cursor}"));
+        // Few people page; a larger page is shorter to type.
+        match clamp_limit(args.limit) {
+            MAX_LIMIT => printer.note(format!("there are more: --cursor {cursor}")),
+            limit => printer.note(format!("there are more: --limit {}", (limit * 2).min(MAX_LIMIT))),
+        }
     }
     let mut summary = vec![searched(counts.sessions, &args.filters.agents)];
     summary.extend(skipped(counts.files_failed, currency));
@@ -249,28 +253,6 @@ fn outdated(counts: &lookback_model::ports::CatalogueCounts, currency: &Currency
         None => "new sessions cannot be added",
     };
     Some(format!("{why}, the index is from {age}"))
-}
-
-/// Nothing was ever found: where was looked, and what to try.
-fn no_transcripts(context: &mut Context) {
-    context
-        .printer
-        .note("no sessions of any coding agent were found; these folders were looked at:");
-    for source in SOURCES {
-        for root in source.roots(&context.environment) {
-            let state = if root.is_dir() {
-                "holds no sessions"
-            } else {
-                "is not there"
-            };
-            context
-                .printer
-                .note(format!("  {} ({}) {state}", root.display(), source.agent()));
-        }
-    }
-    context
-        .printer
-        .note("`lookback demo` shows a search on sample sessions");
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `lookback sessions`: the list of sessions, last active first.
 
 use crate::context::Context;
+use crate::emptiness;
 use crate::error::CommandError;
 use crate::filters::{FilterArgs, Filters};
 use crate::freshness::{self, Audience, Freshness};
@@ -55,7 +56,12 @@ pub(crate) fn run(args: SessionsArgs, context: &mut Context) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     if rows.is_empty() {
-        context.printer.note("no sessions");
+        match library.catalogue.counts()?.sessions {
+            0 => emptiness::explain(&currency, context),
+            all => context.printer.note(format!(
+                "none of {all} sessions; --all shows those of subagents and programs"
+            )),
+        }
         return Ok(ExitCode::from(1));
     }
     for row in &rows {

@@ -3,6 +3,7 @@
 
 use crate::person::{Person, finish};
 
+#[cfg(unix)]
 #[test]
 fn the_demo_finds_all_kinds_of_sessions() {
     let person = Person::new();

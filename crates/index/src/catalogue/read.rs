@@ -33,13 +33,13 @@ fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     })
 }
 
-/// All files.
+/// All files, each with the commit that last wrote its row.
 ///
 /// # Errors
 /// When the catalogue cannot be read.
-pub fn files(connection: &Connection) -> Result<Vec<FileRow>> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {FILE_COLUMNS} FROM files"))?;
-    let rows = statement.query_map([], file_row)?;
+pub fn files(connection: &Connection) -> Result<Vec<(FileRow, u64)>> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {FILE_COLUMNS}, generation FROM files"))?;
+    let rows = statement.query_map([], |row| Ok((file_row(row)?, row.get::<_, i64>(11)? as u64)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -12,6 +12,7 @@ use lookback_model::source::{
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use std::io::Read;
 
 /// Reads a document. A cursor says nothing about what changed in it, so there is no going on from one.
 pub(super) fn read(
@@ -24,9 +25,16 @@ pub(super) fn read(
             path: file.path.clone(),
         });
     }
-    let input = lines::open(&file.path)?;
+    let mut input = lines::open(&file.path)?;
     let failed = |error| lines::io_error(&file.path, error);
-    let (bytes, cut) = lines::document(&input).map_err(failed)?;
+    let size = input.metadata().map_err(failed)?.len();
+    let (bytes, cut) = if size > lines::CONDENSE_ABOVE as u64 {
+        lines::document(&input).map_err(failed)?
+    } else {
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).map_err(failed)?;
+        (bytes, 0)
+    };
     let size = input.metadata().map_err(failed)?.len();
     if size < bytes.len() as u64 {
         return Err(ReadError::Changed {

@@ -51,6 +51,11 @@ pub(super) struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// The id, unless it is empty, which tells nothing from anything.
+    pub(super) fn own_id(&self) -> Option<&str> {
+        self.id.0.as_deref().filter(|id| !id.is_empty())
+    }
+
     /// The message's type when it is none of those that are known.
     pub(super) fn unknown_type(&self) -> Option<&str> {
         match self.r#type.get() {

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Messages that a cursor remembers.
-const REMEMBERED: usize = 256;
+const REMEMBERED: usize = 128;
 
 /// What a replay must know to go on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -176,7 +176,7 @@ impl<'s> Replay<'s> {
         let said = Said::of(record, &HashSet::new());
         let id = xxh3_64(record.id.get().as_bytes());
         let key = (id, said.speaker == Speaker::Agent);
-        if record.id.0.is_some()
+        if record.own_id().is_some()
             && let Some(&at) = self.places.get(&key)
         {
             return self.again(at, record, said);
@@ -189,7 +189,7 @@ impl<'s> Replay<'s> {
             return Err(Stop::Stale);
         }
         let message = self.tell(record, said, Placement::Append)?;
-        if record.id.0.is_some() {
+        if record.own_id().is_some() {
             self.places.insert(key, self.messages.len());
         }
         self.messages.push(message);
@@ -320,7 +320,7 @@ impl<'s> Replay<'s> {
     }
 
     fn identify(&self, draft: &mut Draft, record: &Record<'_>, is_agent: bool, suffix: &str) {
-        let Some(id) = record.id.0.as_deref() else {
+        let Some(id) = record.own_id() else {
             return;
         };
         // Migrated sessions give one id to a prompt and its reply.

@@ -53,10 +53,10 @@ impl Replay<'_> {
                 xxh3_64(record.id.get().as_bytes()),
                 said.speaker == Speaker::Agent,
             );
-            if record.id.0.is_some() && !seen.insert(key) {
+            if record.own_id().is_some() && !seen.insert(key) {
                 continue;
             }
-            let place = record.id.0.as_ref().and_then(|_| self.places.get(&key)).copied();
+            let place = record.own_id().and_then(|_| self.places.get(&key)).copied();
             items.push(Item { record, said, place });
         }
         items
