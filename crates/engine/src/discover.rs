@@ -3,6 +3,7 @@
 use lookback_model::source::{Discovery, DiscoveryIssue, IssueCode, SourceFile};
 use lookback_model::{Environment, SessionSource};
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,14 +36,14 @@ pub(crate) fn look(sources: &[&'static dyn SessionSource], environment: &Environ
     for sight in &roots {
         let mut found: Vec<_> = sight.found.files.iter().collect();
         // Of several routes to one file the same must win each time.
-        found.sort_by(|a, b| a.path.cmp(&b.path));
+        found.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
         files.extend(found.into_iter().filter(|file| seen.is_new(file)).cloned());
     }
     files.sort_by(|a, b| {
         b.stamp
             .modified_ns
             .cmp(&a.stamp.modified_ns)
-            .then_with(|| a.path.cmp(&b.path))
+            .then_with(|| a.path.as_os_str().cmp(b.path.as_os_str()))
     });
     Sight { files, roots }
 }
@@ -102,14 +103,14 @@ fn list_root(source: &'static dyn SessionSource, root: &std::path::Path) -> Root
 /// Files that were seen, by path and by identity. Of two agents that lead to one file the first has it.
 #[derive(Default)]
 struct Seen {
-    paths: HashSet<PathBuf>,
+    paths: HashSet<OsString>,
     identities: HashSet<(u64, u64)>,
 }
 
 impl Seen {
     fn is_new(&mut self, file: &SourceFile) -> bool {
         let stamp = &file.stamp;
-        self.paths.insert(file.path.clone())
+        self.paths.insert(file.path.clone().into_os_string())
             && (stamp.inode == 0 || self.identities.insert((stamp.device, stamp.inode)))
     }
 }

@@ -4,8 +4,8 @@ use lookback_model::hit::Presence;
 use lookback_model::ports::{FileId, FileRow, FileState};
 use lookback_model::source::{FileStamp, SourceFile};
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 /// A file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +59,19 @@ pub(crate) fn compare(
     passed: &dyn Fn(&FileRow) -> bool,
 ) -> Plan {
     let mut plan = Plan::default();
-    let mut known: HashMap<(String, PathBuf), FileRow> = rows
+    // Paths as plain bytes: comparing and hashing them by components is most of the work on an unchanged
+    // corpus.
+    let mut known: HashMap<OsString, FileRow> = rows
         .into_iter()
-        .map(|row| ((row.agent.clone(), row.path.clone()), row))
+        .map(|row| (row.path.clone().into_os_string(), row))
         .collect();
     let matched: Vec<Option<FileRow>> = found
         .iter()
-        .map(|file| known.remove(&(file.agent.clone(), file.path.clone())))
+        .map(|file| {
+            let path = file.path.as_os_str();
+            let same_agent = known.get(path).is_some_and(|row| row.agent == file.agent);
+            if same_agent { known.remove(path) } else { None }
+        })
         .collect();
     let mut moved = Movable::new(known.into_values());
     for (file, row) in found.iter().zip(matched) {

@@ -201,12 +201,15 @@ pub(crate) fn run(
         return Ok(finish(result, &work, Tally::from_sight(&sight), started));
     };
     // Another process may have committed before the writer was ours.
-    work = survey(engine, &sight, options.verify)?;
-    let counts = parts.catalogue.counts()?;
-    result.generation = counts.generation;
-    let owes_sweep = counts.last_sweep_completed_at.is_none();
-    if work.is_empty() && !owes_sweep {
-        return Ok(finish(result, &work, Tally::from_sight(&sight), started));
+    let now = parts.catalogue.counts()?;
+    let mut owes_sweep = owes_sweep;
+    if now.generation != counts.generation {
+        work = survey(engine, &sight, options.verify)?;
+        result.generation = now.generation;
+        owes_sweep = now.last_sweep_completed_at.is_none();
+        if work.is_empty() && !owes_sweep {
+            return Ok(finish(result, &work, Tally::from_sight(&sight), started));
+        }
     }
     let bytes = work.plan.read.iter().map(|task| task.file.stamp.size).sum();
     progress.planned(work.plan.read.len() as u64, bytes);

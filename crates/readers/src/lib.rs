@@ -3,11 +3,13 @@
 //! Each agent has one file under [`formats`], an implementation of
 //! [`SessionSource`](lookback_model::SessionSource), and one line in [`registry`]. What formats share:
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
-//! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`walk`] finds files.
+//! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it remembers small,
+//! [`walk`] finds files.
 
 pub mod formats;
 pub mod lines;
 pub mod log;
 pub mod mend;
+pub mod packed;
 pub mod registry;
 pub mod walk;

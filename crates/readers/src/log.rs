@@ -3,7 +3,8 @@
 //! Everything it knows is in [`LogState`], which a reader keeps in its cursor, so that reading a file in
 //! any number of parts gives the log that reading it whole gives.
 
-use lookback_model::event::{ContentBlock, Event, EventData, SurfaceOp};
+use crate::packed;
+use lookback_model::event::{ContentBlock, Event, EventData, Message, SurfaceOp};
 use lookback_model::facts::TitleRank;
 use lookback_model::session::{SessionHeader, SessionKind};
 use lookback_model::source::{EventSink, ReadSession, SinkClosed};
@@ -21,8 +22,8 @@ pub struct LogState {
     surface: Vec<(u64, u64)>,
     /// Shadowed seqs, as ascending runs.
     shadowed: Vec<(u64, u64)>,
-    /// Hashes of the ids of the last replies, and whether each had words yet.
-    replies: Vec<(u64, bool)>,
+    /// The last replies.
+    replies: Replies,
     /// Leading events that were copied from another session.
     seed_length: u64,
     facts: SessionFacts,
@@ -30,6 +31,26 @@ pub struct LogState {
 
 /// Records of one reply lie near one another; this many ids are remembered.
 const REPLIES_REMEMBERED: usize = 64;
+
+/// Hashes of the ids of replies, and whether each had words yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+struct Replies(Vec<(u64, bool)>);
+
+impl From<Replies> for String {
+    fn from(replies: Replies) -> Self {
+        packed::write(replies.0.iter().map(|&(hash, spoke)| hash | u64::from(spoke)))
+    }
+}
+
+impl TryFrom<String> for Replies {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let hashes = packed::read(&text).ok_or("no hashes of replies")?;
+        Ok(Self(hashes.into_iter().map(|hash| (hash & !1, hash & 1 == 1)).collect()))
+    }
+}
 
 /// An event before it has a number.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,17 +203,23 @@ impl<'s> SessionLog<'s> {
         Some(op)
     }
 
+    /// Counts a prompt. Only for one that is in the log as something else: prompts that are appended
+    /// are counted already.
+    pub fn count_prompt(&mut self, message: &Message) {
+        let facts = &mut self.state.facts;
+        facts.prompts += 1;
+        facts.turns += u64::from(text::speaks(message));
+        for block in &message.content {
+            if let ContentBlock::Text { text } = block {
+                facts.offer_title(text, TitleRank::Prompt);
+            }
+        }
+    }
+
     fn count(&mut self, draft: &Draft) {
         match &draft.data {
             EventData::UserMessage(message) | EventData::SteeringMessage(message) => {
-                let facts = &mut self.state.facts;
-                facts.prompts += 1;
-                facts.turns += u64::from(text::speaks(message));
-                for block in &message.content {
-                    if let ContentBlock::Text { text } = block {
-                        facts.offer_title(text, TitleRank::Prompt);
-                    }
-                }
+                self.count_prompt(message);
             }
             EventData::AssistantMessage(message) => {
                 if self.state.facts.first_copy_key == 0 {
@@ -209,8 +236,9 @@ impl<'s> SessionLog<'s> {
     }
 
     fn count_reply(&mut self, id: Option<&str>, speaks: bool) {
-        let hash = id.map(|id| xxh3_64(id.as_bytes()));
-        let known = self.state.replies.iter_mut().rev().find(|reply| Some(reply.0) == hash);
+        // The lowest bit is where it is kept whether the reply had words.
+        let hash = id.map(|id| packed::shortened(xxh3_64(id.as_bytes())) & !1);
+        let known = self.state.replies.0.iter_mut().rev().find(|reply| Some(reply.0) == hash);
         let facts = &mut self.state.facts;
         if let Some((_, spoke)) = known {
             facts.turns += u64::from(speaks && !*spoke);
@@ -220,10 +248,11 @@ impl<'s> SessionLog<'s> {
         facts.replies += 1;
         facts.turns += u64::from(speaks);
         if let Some(hash) = hash {
-            if self.state.replies.len() == REPLIES_REMEMBERED {
-                self.state.replies.remove(0);
+            let replies = &mut self.state.replies.0;
+            if replies.len() == REPLIES_REMEMBERED {
+                replies.remove(0);
             }
-            self.state.replies.push((hash, speaks));
+            replies.push((hash, speaks));
         }
     }
 
@@ -282,7 +311,7 @@ fn add_to_runs(runs: &mut Vec<(u64, u64)>, number: u64) {
 mod tests {
     //! Properties: runs hold exactly what was added; a log built in two parts equals one built at once.
     use super::*;
-    use lookback_model::event::Message;
+use lookback_model::event::Message;
     use lookback_model::source::SideTitle;
     use proptest::prelude::*;
     use std::collections::BTreeSet;

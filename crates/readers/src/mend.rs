@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn bad_bytes_and_escapes_cost_themselves() {
         assert_eq!(read(b"{\"t\":\"a\xFFb\"}").0, ["a\u{FFFD}b"]);
-        assert_eq!(read(br#"{"t":"C:\Users\dev"}"#).0, [r"C:\Users\dev".replace(r"\U", "\\U")]);
+        assert_eq!(read(br#"{"t":"C:\Users\dev"}"#).0, [r"C:\Users\dev"]);
         assert_eq!(read(b"{\"t\":\"tab\there\"}").0, ["tab\there"]);
         assert_eq!(read(br#"{"t":"cut \u12"}"#).0, ["cut \u{FFFD}"]);
     }

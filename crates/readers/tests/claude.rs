@@ -209,7 +209,7 @@ fn agrees(row: &Value, facts: &Value) -> bool {
     let agent_type = row["agent_type"].is_null() || row["agent_type"] == facts["agentType"];
     let compactions = row["compactions"].is_null() || row["compactions"] == facts["compactions"];
     facts["turns"].as_u64().unwrap_or(0) == row["turns"].as_u64().unwrap_or(0)
-        && facts["kind"] == kind
+        && facts["kind"].as_str().unwrap_or("main") == kind
         && parent
         && agent_type
         && compactions

@@ -5,6 +5,8 @@
 //! Properties: the expected events, facts and losses; and for each line-based file of each case that
 //! reading it in two parts, cut at any byte, gives what reading it whole gives.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use lookback_model::{Environment, SessionSource};
 use lookback_readers::registry::SOURCES;
 use lookback_testkit::reading;
@@ -50,8 +52,8 @@ fn cases_read_in_parts_as_whole() {
                 let length = fs::metadata(&file.path).unwrap().len() as usize;
                 // Every byte of small files, a spread of cuts of larger ones.
                 let step = (length / 100).max(1);
+                let folder = tempfile::tempdir().unwrap();
                 for cut in (0..=length).step_by(step) {
-                    let folder = tempfile::tempdir().unwrap();
                     if let Err(error) = reading::read_in_parts(*source, &file, cut, folder.path()) {
                         panic!("{}: {error}", file.path.display());
                     }

@@ -138,7 +138,7 @@ fn whole_files_of_the_corpus() {
 
 proptest! {
     // What fails depends on the corpus, which grows; so a failure is worth a case of its own, not a seed.
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn changed_files_of_the_corpus(

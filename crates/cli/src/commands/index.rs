@@ -8,6 +8,7 @@ use indicatif::HumanBytes;
 use lookback_engine::{FileIssue, ReconcileOptions, Reconciled};
 use lookback_wire::index::{IndexReport, Warning};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Read what has changed into the index
 #[derive(Debug, Args)]
@@ -20,6 +21,9 @@ pub(crate) struct IndexArgs {
     json: bool,
 }
 
+/// How long to leave another process alone before looking whether it is done.
+const TURN_PAUSE: Duration = Duration::from_millis(50);
+
 /// How many warnings a person is shown.
 const WARNINGS_SHOWN: usize = 10;
 
@@ -27,13 +31,19 @@ const WARNINGS_SHOWN: usize = 10;
 pub(crate) fn run(args: IndexArgs, context: &mut Context) -> Result<ExitCode, CommandError> {
     let library = context.library()?;
     let bar = Bar::new(context.printer.terminal.stderr_live);
-    let pass = library.engine.reconcile(
-        ReconcileOptions {
-            deadline: None,
-            verify: args.verify,
-        },
-        &bar,
-    )?;
+    let options = ReconcileOptions {
+        deadline: None,
+        verify: args.verify,
+    };
+    let mut pass = library.engine.reconcile(options, &bar)?;
+    if pass.writer_busy {
+        context.printer.note("waiting for another lookback that is indexing");
+    }
+    // Whoever asked for an index is owed one: what changed after the other process looked is not in its.
+    while pass.writer_busy {
+        std::thread::park_timeout(TURN_PAUSE);
+        pass = library.engine.reconcile(options, &bar)?;
+    }
     drop(bar);
     if args.json {
         context.printer.json(&encode(&pass))?;
@@ -74,10 +84,6 @@ pub(crate) fn warning(issue: &FileIssue) -> Warning {
 
 fn print(pass: &Reconciled, context: &mut Context) -> Result<(), CommandError> {
     let printer = &mut context.printer;
-    if pass.writer_busy {
-        printer.note("another lookback is indexing; what it reads can be searched as it goes");
-        return Ok(());
-    }
     printer.data(format!(
         "read {} of {} files ({}), {} sessions, in {:.1} s; {} unchanged",
         pass.files_read,

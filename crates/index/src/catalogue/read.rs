@@ -211,21 +211,38 @@ fn fullest(rows: impl Iterator<Item = SessionRow>) -> Vec<SessionRow> {
 /// # Errors
 /// When the catalogue cannot be read.
 pub fn counts(connection: &Connection) -> Result<CatalogueCounts> {
-    let count = |sql: &str| -> Result<u64> { Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))?.unsigned_abs()) };
+    let count = |sql: &str| -> Result<u64> {
+        Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
+    };
     let time = |key: &str| -> Result<Option<Timestamp>> {
         Ok(super::meta(connection, key)?.and_then(|value| value.parse().ok()).map(Timestamp))
     };
-    let files = "SELECT count(*) FROM files WHERE presence <> 'missing' AND role = 'transcript' AND state = ";
-    Ok(CatalogueCounts {
-        files_current: count(&format!("{files}'current'"))?,
-        files_due: count(&format!("{files}'due'"))?,
-        files_failed: count(&format!("{files}'failed'"))?,
-        sessions: count("SELECT count(DISTINCT agent || char(0) || session_id) FROM sessions")?,
-        sessions_missing: count(
-            "SELECT count(*) FROM sessions JOIN files ON files.id = file WHERE presence = 'missing'",
-        )?,
+    let mut counts = CatalogueCounts {
+        // Of several files with one session only the fullest leads.
+        sessions: count("SELECT count(*) FROM sessions WHERE leader = ordinal")?,
         generation: meta_number(connection, "generation")?,
         last_reconcile_at: time("last_reconcile_at")?,
         last_sweep_completed_at: time("last_sweep_completed_at")?,
-    })
+        ..CatalogueCounts::default()
+    };
+    let missing = Presence::Missing.as_str();
+    let sql = "SELECT state, presence, count(*) FROM files WHERE role = 'transcript' GROUP BY state, presence";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut vanished = 0;
+    while let Some(row) = rows.next()? {
+        let files = row.get::<_, i64>(2)?.unsigned_abs();
+        let place = match FileState::from_name(row.get_ref(0)?.as_str().unwrap_or_default()) {
+            _ if row.get_ref(1)?.as_str().unwrap_or_default() == missing => &mut vanished,
+            FileState::Current => &mut counts.files_current,
+            FileState::Due => &mut counts.files_due,
+            FileState::Failed => &mut counts.files_failed,
+        };
+        *place += files;
+    }
+    if vanished > 0 {
+        counts.sessions_missing =
+            count("SELECT count(*) FROM sessions JOIN files ON files.id = file WHERE presence = 'missing'")?;
+    }
+    Ok(counts)
 }

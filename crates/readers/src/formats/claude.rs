@@ -5,14 +5,18 @@
 //! and each line names the one it follows, which is how rewinds show. A fork is a new file that begins
 //! with copied lines.
 //!
-//! [`record`] reads lines, [`words`] tells the person's words from the program's, [`conversation`] turns
-//! records into events with [`content`], [`window`] and [`prompts`] remember where records stand,
-//! [`read`] reads files, [`places`] finds them, and [`side`] reads what lies beside them.
+//! [`read`] reads files, [`places`] finds them, and [`side`] reads what lies beside them. [`record`] reads
+//! lines, and [`conversation`] takes them: [`facts`] has what they say about the session, [`messages`] the
+//! events they become, with their [`content`], and [`words`] tells the person's words from the program's.
+//! [`window`] and [`prompts`] remember where records stand, and [`queue`] what waits to be said.
 
 mod content;
 mod conversation;
+mod facts;
+mod messages;
 mod places;
 mod prompts;
+mod queue;
 mod read;
 mod record;
 mod side;

@@ -1,14 +1,15 @@
 //! Prompts on the surface and which reply answers each: what tells a rewound conversation.
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Prompts remembered between two reads.
 const KEPT: usize = 256;
 
-/// Prompts by the number of their event, ascending, and to each a hash of the id of its reply.
+/// Prompts by the number of their event, ascending, and to each a short hash of the id of its reply.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Prompts(Vec<(u64, Option<u64>)>);
+pub(super) struct Prompts(Vec<(u64, Option<u32>)>);
 
 impl Prompts {
     /// Adds the newest prompt.
@@ -22,7 +23,8 @@ impl Prompts {
     }
 
     /// Notes a reply that hangs from an event; whether that is a prompt which another reply answers.
-    pub(super) fn answered_anew(&mut self, prompt: u64, reply: u64) -> bool {
+    pub(super) fn answered_anew(&mut self, prompt: u64, reply: &str) -> bool {
+        let reply = xxh3_64(reply.as_bytes()) as u32;
         let at = self.0.binary_search_by_key(&prompt, |&(seq, _)| seq);
         let Some((_, answer)) = at.ok().and_then(|at| self.0.get_mut(at)) else {
             return false;
@@ -60,8 +62,8 @@ mod tests {
         prompts.add(1);
         prompts.add(5);
         assert!(prompts.any_after(4) && !prompts.any_after(5));
-        assert!(!prompts.answered_anew(1, 70) && !prompts.answered_anew(1, 70));
-        assert!(prompts.answered_anew(1, 71) && !prompts.answered_anew(2, 72));
+        assert!(!prompts.answered_anew(1, "a") && !prompts.answered_anew(1, "a"));
+        assert!(prompts.answered_anew(1, "b") && !prompts.answered_anew(2, "c"));
         prompts.go_back(1);
         assert!(!prompts.any_after(1) && prompts.any_after(0));
     }

@@ -37,11 +37,13 @@ pub(super) struct Record<'a> {
     pub api_error: Flag,
     pub message: Body<'a>,
     pub attachment: Attachment<'a>,
-    /// `content` of a `system` record.
+    /// `content` of a `system` or `queue-operation` record.
     pub content: Text<'a>,
     /// Title of whatever record gives one.
     pub title: Text<'a>,
     pub leaf: Text<'a>,
+    /// What a `queue-operation` record does.
+    pub operation: Text<'a>,
 }
 
 /// Names of the fields of a record.
@@ -76,6 +78,7 @@ enum Field {
     #[serde(alias = "aiTitle", alias = "customTitle", alias = "agentName")]
     Summary,
     LeafUuid,
+    Operation,
     #[serde(other)]
     Other,
 }
@@ -125,6 +128,7 @@ impl<'de> Visitor<'de> for RecordVisitor {
                 Field::Attachment => record.attachment = map.next_value()?,
                 Field::Content => record.content = map.next_value()?,
                 Field::Summary => record.title = map.next_value()?,
+                Field::Operation => record.operation = map.next_value()?,
                 Field::LeafUuid => record.leaf = map.next_value()?,
                 Field::Other => {
                     map.next_value::<IgnoredAny>()?;

@@ -254,11 +254,10 @@ struct Reader<'f, 's> {
 
 impl Reader<'_, '_> {
     fn complete_line(&mut self, line: &Line<'_>, at: &mut At, account: &mut ReadAccount) {
-        let goes_on = std::mem::take(&mut at.is_open);
         at.offset = line.offset + line.length;
         account.bytes += line.length;
-        if goes_on {
-            self.rest_of_line(line, at.line, account);
+        if std::mem::take(&mut at.is_open) {
+            self.end_of_open_line(line);
             return;
         }
         at.line += 1;
@@ -272,23 +271,20 @@ impl Reader<'_, '_> {
         mend::read_line(line.bytes, at.line, account, &mut |text| self.take(text));
     }
 
-    /// What follows a line that was taken before anything ended it: nothing, or what was glued to it. The
-    /// line was accounted for, so only trouble is.
-    fn rest_of_line(&mut self, line: &Line<'_>, number: u64, account: &mut ReadAccount) {
-        let mut rest = ReadAccount::default();
-        mend::read_line(line.bytes, number, &mut rest, &mut |text| self.take(text));
-        if rest.blank == 0 {
-            let code = if rest.lost > 0 {
-                IssueCode::NotJson
-            } else {
-                IssueCode::Repaired
-            };
-            account.note(number, code, "several records on one line");
+    /// What follows a line that was taken before anything ended it: nothing, or else another record was
+    /// glued to it, and the whole of it has to be read as one line.
+    fn end_of_open_line(&mut self, line: &Line<'_>) {
+        if !line.bytes.iter().all(u8::is_ascii_whitespace) {
+            self.stop = Some(Stop::Stale);
         }
     }
 
     /// The last line, which nothing ends: it is taken when it is whole, and left when it may be growing.
     fn last_line(&mut self, line: &Line<'_>, at: &mut At, account: &mut ReadAccount) {
+        if at.is_open {
+            self.end_of_open_line(line);
+            return;
+        }
         let number = at.line + 1;
         let without_mark = if number == 1 {
             line.bytes.strip_prefix(b"\xEF\xBB\xBF")
@@ -298,7 +294,7 @@ impl Reader<'_, '_> {
         let text = std::str::from_utf8(without_mark.unwrap_or(line.bytes))
             .unwrap_or_default()
             .trim();
-        let taken = if text.starts_with('{') && !at.is_open {
+        let taken = if text.starts_with('{') {
             self.take(text).ok()
         } else {
             None
