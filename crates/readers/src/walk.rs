@@ -5,10 +5,11 @@
 //! once.
 
 use lookback_model::source::{Discovery, DiscoveryIssue, FileRole, FileStamp, IssueCode, SourceFile};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// What to look for under a root.
 pub struct Walk<'a> {
@@ -18,123 +19,202 @@ pub struct Walk<'a> {
     pub root: &'a Path,
     /// Folders below it that are entered: 0 looks at the root's own files only.
     pub depth: usize,
-    /// What a file is, by its path relative to the root; `None` passes it by.
-    pub classify: &'a dyn Fn(&Path) -> Option<FileRole>,
+    /// What a file is, by its path relative to the root.
+    pub classify: &'a (dyn Fn(&Path) -> Class + Sync),
     /// Whether a folder is entered, by its path relative to the root.
-    pub enter: &'a dyn Fn(&Path) -> bool,
+    pub enter: &'a (dyn Fn(&Path) -> bool + Sync),
 }
+
+/// What a file is to its agent's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Something to read.
+    File(FileRole),
+    /// Something like a transcript that is not read, and why not.
+    Aside(&'static str),
+    /// Something else.
+    Other,
+}
+
+/// From this many folders on, a walk is shared out: looking at files waits for the kernel, and half of the
+/// time of a search on an unchanged corpus is this.
+const FOLDERS_FOR_THREADS: usize = 16;
+/// Threads that share a walk.
+const THREADS: usize = 3;
+
+/// A folder to list.
+struct Folder {
+    /// Relative to the root.
+    relative: PathBuf,
+    /// How far below the root.
+    depth: usize,
+    /// Whether a link led here.
+    linked: bool,
+}
+
+/// What some folders held.
+#[derive(Default)]
+struct Part {
+    /// Files, and whether a link led to them.
+    files: Vec<(bool, SourceFile)>,
+    issues: Vec<DiscoveryIssue>,
+    aside: BTreeMap<&'static str, u64>,
+    folders: Vec<Folder>,
+    /// Folders that links led to.
+    links: HashSet<PathBuf>,
+}
+
+impl Part {
+    /// Counts a file that is not read though a person might think it is.
+    fn set_aside(&mut self, class: Class, path: &Path) {
+        let reason = match class {
+            Class::Aside(reason) => reason,
+            _ if path.extension().is_some_and(|extension| extension == "jsonl") => OTHER_LINES,
+            _ => return,
+        };
+        *self.aside.entry(reason).or_default() += 1;
+    }
+}
+
+/// Why a file of lines that no format knows is not read.
+const OTHER_LINES: &str = "no transcript by its place or name";
 
 impl Walk<'_> {
     /// Walks, adding to `found`. A root that does not exist has no files and is no issue.
     pub fn run(&self, found: &mut Discovery) {
-        let mut seen = Seen::default();
-        let mut folders = vec![(PathBuf::new(), 0)];
-        while let Some((folder, depth)) = folders.pop() {
-            let path = self.root.join(&folder);
-            let entries = match fs::read_dir(&path) {
-                Ok(entries) => entries,
-                Err(error) if depth == 0 && error.kind() == io::ErrorKind::NotFound => return,
-                Err(error) => {
-                    found.issues.push(issue(&path, &error));
-                    continue;
-                }
-            };
-            let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            let (mut links, files): (Vec<_>, Vec<_>) = entries.flatten().partition(is_link);
-            links.sort_by_key(fs::DirEntry::file_name);
-            // Real files before links, so that a file keeps the path it has without them.
-            for entry in files.iter().chain(&links) {
-                self.entry(entry, &folder, depth, &mut seen, &mut folders, found);
+        let mut top = Part::default();
+        self.list(&Folder { relative: PathBuf::new(), depth: 0, linked: false }, &mut top);
+        let folders = std::mem::take(&mut top.folders);
+        let mut parts = vec![top];
+        if folders.len() < FOLDERS_FOR_THREADS {
+            parts.push(self.below(folders));
+        } else {
+            parts.extend(self.below_in_threads(folders));
+        }
+        let mut files = Vec::new();
+        for part in parts {
+            files.extend(part.files);
+            found.issues.extend(part.issues);
+            for (reason, count) in part.aside {
+                *found.ignored.entry(reason).or_default() += count;
             }
+        }
+        // Real files before links, so that a file keeps the path it has without them.
+        files.sort_by(|a, b| (a.0, a.1.path.as_os_str()).cmp(&(b.0, b.1.path.as_os_str())));
+        let mut seen = HashSet::with_capacity(files.len());
+        let is_new = |stamp: &FileStamp, seen: &mut HashSet<_>| {
+            stamp.inode == 0 || seen.insert((stamp.device, stamp.inode))
+        };
+        found.files.extend(files.into_iter().map(|(_, file)| file).filter(|file| is_new(&file.stamp, &mut seen)));
+    }
+
+    /// What lies in and below some folders.
+    fn below(&self, folders: Vec<Folder>) -> Part {
+        let mut part = Part { folders, ..Part::default() };
+        while let Some(folder) = part.folders.pop() {
+            self.list(&folder, &mut part);
+        }
+        part
+    }
+
+    fn below_in_threads(&self, folders: Vec<Folder>) -> Vec<Part> {
+        let mut shares: Vec<Vec<Folder>> = std::iter::repeat_with(Vec::new).take(THREADS).collect();
+        for (share, folder) in (0..THREADS).cycle().zip(folders) {
+            if let Some(share) = shares.get_mut(share) {
+                share.push(folder);
+            }
+        }
+        thread::scope(|scope| {
+            let walks: Vec<_> = shares.into_iter().map(|share| scope.spawn(|| self.below(share))).collect();
+            // A thread that failed has lost its part, which is as if those folders could not be listed.
+            walks.into_iter().map(|walk| walk.join().unwrap_or_else(|_| self.lost())).collect()
+        })
+    }
+
+    fn lost(&self) -> Part {
+        let issue = DiscoveryIssue {
+            path: self.root.to_owned(),
+            code: IssueCode::IoError,
+            detail: "some folders could not be looked at".to_owned(),
+        };
+        Part { issues: vec![issue], ..Part::default() }
+    }
+
+    /// Adds what lies in one folder.
+    fn list(&self, folder: &Folder, part: &mut Part) {
+        let path = self.root.join(&folder.relative);
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if folder.depth == 0 && error.kind() == io::ErrorKind::NotFound => return,
+            Err(error) => {
+                part.issues.push(issue(&path, &error));
+                return;
+            }
+        };
+        for entry in entries.flatten() {
+            self.entry(&entry, folder, part);
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the walk's whole state; a struct would only rename it")]
-    fn entry(
-        &self,
-        entry: &fs::DirEntry,
-        folder: &Path,
-        depth: usize,
-        seen: &mut Seen,
-        folders: &mut Vec<(PathBuf, usize)>,
-        found: &mut Discovery,
-    ) {
-        let relative = folder.join(entry.file_name());
-        let path = self.root.join(&relative);
+    fn entry(&self, entry: &fs::DirEntry, folder: &Folder, part: &mut Part) {
+        let relative = folder.relative.join(entry.file_name());
         let Ok(kind) = entry.file_type() else {
             return;
         };
         if kind.is_dir() {
-            if depth < self.depth && (self.enter)(&relative) {
-                folders.push((relative, depth + 1));
+            if folder.depth < self.depth && (self.enter)(&relative) {
+                part.folders.push(Folder { relative, depth: folder.depth + 1, linked: folder.linked });
             }
             return;
         }
-        let role = (self.classify)(&relative);
-        if !kind.is_symlink() && role.is_none() {
+        let class = (self.classify)(&relative);
+        if !kind.is_symlink() && !matches!(class, Class::File(_)) {
+            part.set_aside(class, &relative);
             return;
         }
+        let path = self.root.join(&relative);
         // Of what is no link the entry itself knows, without another walk along the whole path.
         let metadata = if kind.is_symlink() { fs::metadata(&path) } else { entry.metadata() };
         let metadata = match metadata {
             Ok(metadata) => metadata,
             Err(error) if kind.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
-                found.issues.push(DiscoveryIssue {
-                    path,
-                    code: IssueCode::DanglingLink,
-                    detail: "the link leads nowhere".to_owned(),
-                });
+                let detail = "the link leads nowhere".to_owned();
+                part.issues.push(DiscoveryIssue { path, code: IssueCode::DanglingLink, detail });
                 return;
             }
             Err(error) => {
-                found.issues.push(issue(&path, &error));
+                part.issues.push(issue(&path, &error));
                 return;
             }
         };
         if metadata.is_dir() {
-            let direct_child = depth == 0 && self.depth > 0;
-            if direct_child && (self.enter)(&relative) && seen.enter_link(&path, self.root) {
-                folders.push((relative, depth + 1));
+            let direct_child = folder.depth == 0 && self.depth > 0;
+            if direct_child && (self.enter)(&relative) && leads_outside(&path, self.root, &mut part.links) {
+                part.folders.push(Folder { relative, depth: 1, linked: true });
             }
             return;
         }
-        let Some(role) = role else {
+        let Class::File(role) = class else {
+            part.set_aside(class, &relative);
             return;
         };
         if !metadata.is_file() {
-            found.issues.push(DiscoveryIssue {
-                path,
-                code: IssueCode::NotAFile,
-                detail: "a pipe, socket or device".to_owned(),
-            });
+            let detail = "a pipe, socket or device".to_owned();
+            part.issues.push(DiscoveryIssue { path, code: IssueCode::NotAFile, detail });
             return;
         }
-        let stamp = stamp(&metadata);
-        if seen.is_new(&stamp) {
-            let (agent, root) = (self.agent.to_owned(), self.root.to_owned());
-            found.files.push(SourceFile { agent, root, path, role, stamp });
-        }
+        let (agent, root, stamp) = (self.agent.to_owned(), self.root.to_owned(), stamp(&metadata));
+        let linked = folder.linked || kind.is_symlink();
+        part.files.push((linked, SourceFile { agent, root, path, role, stamp }));
     }
 }
 
-#[derive(Default)]
-struct Seen {
-    files: HashSet<(u64, u64)>,
-    links: HashSet<PathBuf>,
-}
-
-impl Seen {
-    fn is_new(&mut self, stamp: &FileStamp) -> bool {
-        stamp.inode == 0 || self.files.insert((stamp.device, stamp.inode))
-    }
-
-    /// Whether a linked folder leads somewhere that is not walked anyway.
-    fn enter_link(&mut self, link: &Path, root: &Path) -> bool {
-        let (Ok(target), Ok(root)) = (fs::canonicalize(link), fs::canonicalize(root)) else {
-            return false;
-        };
-        !target.starts_with(&root) && !root.starts_with(&target) && self.links.insert(target)
-    }
+/// Whether a linked folder leads somewhere that is not walked anyway, and that no link led to before.
+fn leads_outside(link: &Path, root: &Path, links: &mut HashSet<PathBuf>) -> bool {
+    let (Ok(target), Ok(root)) = (fs::canonicalize(link), fs::canonicalize(root)) else {
+        return false;
+    };
+    !target.starts_with(&root) && !root.starts_with(&target) && links.insert(target)
 }
 
 /// The outer marks of a file.
@@ -177,7 +257,10 @@ mod tests {
             agent: "test",
             root,
             depth: 4,
-            classify: &|path| (path.extension()? == "jsonl").then_some(FileRole::Transcript),
+            classify: &|path| match path.extension() {
+                Some(extension) if extension == "jsonl" => Class::File(FileRole::Transcript),
+                _ => Class::Other,
+            },
             enter: &|_| true,
         }
         .run(&mut discovery);
@@ -204,8 +287,22 @@ mod tests {
         std::os::unix::net::UnixListener::bind(root.join("socket.jsonl")).unwrap();
         let (names, issues) = found(&root);
         assert_eq!(names.len(), 2, "{names:?}");
-        assert!(names.contains(&"linked/two.jsonl".to_owned()));
-        assert_eq!(issues, [IssueCode::NotAFile, IssueCode::DanglingLink]);
+        assert!(names.contains(&"a/b/one.jsonl".to_owned()), "not by a link: {names:?}");
+        assert!(names.iter().any(|name| name.ends_with("two.jsonl")));
+        assert_eq!(issues.len(), 2);
+        assert!(issues.contains(&IssueCode::NotAFile) && issues.contains(&IssueCode::DanglingLink));
+    }
+
+    #[test]
+    fn many_folders_give_every_file_once() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in 0..40 {
+            fs::create_dir_all(root.path().join(format!("{folder:02}/deep"))).unwrap();
+            fs::write(root.path().join(format!("{folder:02}/deep/x.jsonl")), "").unwrap();
+        }
+        let (names, issues) = found(root.path());
+        let wanted: Vec<_> = (0..40).map(|folder| format!("{folder:02}/deep/x.jsonl")).collect();
+        assert_eq!((names, issues), (wanted, Vec::new()));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! it these tests say so and pass.
 //!
 //! Properties: nothing is lost but what is damaged; prompts, replies, calls and results are as many as an
-//! independent count says; a file read in two parts gives what reading it whole gives.
+//! independent count says; a file read in two parts gives what reading it whole gives, and only what
+//! concerns forgotten history makes that impossible.
 
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
@@ -10,7 +11,7 @@ use lookback_model::SessionSource;
 use lookback_model::source::{FileRole, FileStamp, ReadError, ReadOutcome, SourceFile};
 use lookback_readers::formats::claude::Claude;
 use lookback_testkit::reading::{self, Kept};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -142,6 +143,49 @@ fn samples_read_in_parts_as_whole() {
             }
         }
     }
+}
+
+/// A line of a made session: records hang from one another, and every second one is a reply.
+fn line(number: usize, parent: Option<usize>, second: usize) -> String {
+    let role = ["user", "assistant"][number % 2];
+    let parent = parent.map(|parent| format!("r{parent}"));
+    let (minutes, seconds) = (second / 60, second % 60);
+    let record = json!({
+        "type": role, "uuid": format!("r{number}"), "parentUuid": parent,
+        "timestamp": format!("2026-03-04T10:{minutes:02}:{seconds:02}.000Z"),
+        "message": {"role": role, "id": format!("m{number}"), "content": format!("words {number}")},
+    });
+    format!("{record}\n")
+}
+
+#[test]
+fn a_long_session_goes_on_unless_what_comes_concerns_what_was_forgotten() {
+    let line_after = |number: usize| line(number, number.checked_sub(1), number);
+    let known: String = (0..600).map(line_after).collect();
+    let goes_on = |appended: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.jsonl");
+        fs::write(&path, &known).unwrap();
+        let (mut kept, first) = read(&path);
+        fs::write(&path, known.clone() + appended).unwrap();
+        match Claude.read(&source_file(&path), Some(&first.unwrap().cursor), &mut kept) {
+            Err(ReadError::StaleCursor { .. }) => false,
+            second => {
+                second.unwrap();
+                assert_eq!(kept, read(&path).0);
+                true
+            }
+        }
+    };
+    assert!(goes_on(&(600..620).map(line_after).collect::<String>()));
+    // A clock that goes back a little; a chain that begins anew; a repetition of a late record.
+    assert!(goes_on(&line(600, Some(599), 570)));
+    assert!(goes_on(&line(600, None, 600)));
+    assert!(goes_on(&line_after(590)));
+    // A rewind to a late record, and to a forgotten one; history written again.
+    assert!(goes_on(&line(600, Some(581), 600)));
+    assert!(!goes_on(&line(600, Some(81), 600)));
+    assert!(!goes_on(&(0..600).map(line_after).collect::<String>()));
 }
 
 /// Rows of the expected lists of a case, as first read.

@@ -16,7 +16,7 @@ mod tools;
 
 use crate::lines::{self, Line, Lines};
 use crate::mend::{self, Taken};
-use crate::walk::Walk;
+use crate::walk::{Class, Walk};
 use conversation::{Conversation, State};
 use lookback_model::session::SessionKind;
 use lookback_model::source::{
@@ -107,14 +107,17 @@ fn holds_sessions(relative: &Path) -> bool {
     matches!(top_folder(relative), "sessions" | ARCHIVE)
 }
 
-fn classify(relative: &Path) -> Option<FileRole> {
-    let name = relative.file_name()?.to_str()?;
+fn classify(relative: &Path) -> Class {
     if relative == Path::new(titles::FILE_NAME) {
-        return Some(FileRole::Side);
+        return Class::File(FileRole::Side);
     }
+    if relative == Path::new("history.jsonl") {
+        return Class::Aside("log of prompts, which transcripts repeat");
+    }
+    let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_rollout =
         name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"));
-    (is_rollout && holds_sessions(relative)).then_some(FileRole::Transcript)
+    if is_rollout && holds_sessions(relative) { Class::File(FileRole::Transcript) } else { Class::Other }
 }
 
 fn is_compressed(path: &Path) -> bool {

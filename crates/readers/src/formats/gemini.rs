@@ -9,13 +9,12 @@ mod project;
 mod record;
 mod replay;
 
-use crate::walk::Walk;
+use crate::walk::{Class, Walk};
 use lookback_model::session::SessionKind;
 use lookback_model::source::{
     Discovery, EventSink, FileRole, IssueCode, ReadCursor, ReadError, ReadOutcome, ResumeCommand, SourceFile,
 };
 use lookback_model::{Environment, SessionFacts, SessionHeader, SessionSource};
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
@@ -39,15 +38,19 @@ impl SessionSource for Gemini {
     }
 
     fn discover(&self, root: &Path, found: &mut Discovery) {
-        let set_aside = Cell::new(0);
         let before = found.files.len();
         Walk {
             agent: AGENT,
             root,
             depth: 3,
             classify: &|path| {
-                set_aside.set(set_aside.get() + u64::from(is_set_aside(path)));
-                is_transcript(path).then_some(FileRole::Transcript)
+                if is_set_aside(path) {
+                    Class::Aside("set aside by the agent as unreadable")
+                } else if is_transcript(path) {
+                    Class::File(FileRole::Transcript)
+                } else {
+                    Class::Other
+                }
             },
             enter: &|path| {
                 path.components()
@@ -60,16 +63,11 @@ impl SessionSource for Gemini {
         let mut own = found.files.split_off(before);
         drop_migrated(&mut own);
         found.files.append(&mut own);
-        let mut ignore = |reason, count: u64| {
-            if count > 0 {
-                *found.ignored.entry(reason).or_default() += count;
-            }
-        };
-        ignore("set aside by the agent as unreadable", set_aside.get());
-        ignore(
-            "continued in a newer file of the same name",
-            (all - found.files.len()) as u64,
-        );
+        let migrated = all - found.files.len();
+        if migrated > 0 {
+            let reason = "continued in a newer file of the same name";
+            *found.ignored.entry(reason).or_default() += migrated as u64;
+        }
     }
 
     fn read(

@@ -64,14 +64,18 @@ pub(super) struct State {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<(u64, String)>,
     /// A record of a program's run, or of a person's, was met.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_program: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_person: bool,
     /// The first other session that the lines name as theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_session: Option<String>,
     /// The file's last line was taken without its line feed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unterminated: bool,
     /// No record has a time yet, so that the file's own had to do.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub time_of_file: bool,
 }
 

@@ -158,7 +158,7 @@ impl Conversation<'_> {
 
     pub(super) fn assistant(&mut self, record: &Record<'_>, origin: &mut Origin<'_>) -> Result<(), Halt> {
         if !origin.aside {
-            self.say_what_is_overdue()?;
+            self.say_what_is_overdue(origin.time)?;
         }
         let body = &record.message;
         let content = match &body.content {

@@ -1,10 +1,9 @@
 //! Where transcripts and side files lie, and what their paths say.
 
 use super::conversation::AGENT;
-use crate::walk::Walk;
+use crate::walk::{Class, Walk};
 use lookback_model::Environment;
 use lookback_model::source::{Discovery, FileRole};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 /// Folder of a configuration that holds the transcripts.
@@ -67,24 +66,20 @@ fn desktop_data(environment: &Environment) -> Vec<PathBuf> {
 /// Finds transcripts and side files under a root.
 pub(super) fn discover(root: &Path, found: &mut Discovery) {
     let is = |name: &str| root.file_name().is_some_and(|folder| folder == name);
-    let journals = Cell::new(0);
     let (cowork, desktop) = (is(COWORK), is(DESKTOP));
     let classify = |path: &Path| {
-        if desktop {
-            return is_desktop_record(path).then_some(FileRole::Side);
-        }
-        let inner = if cowork {
-            below_projects(path)
-        } else {
-            Some(path.to_owned())
+        let transcripts = match (desktop, cowork) {
+            (true, _) => None,
+            (false, true) => below_projects(path),
+            (false, false) => Some(path.to_owned()),
         };
-        let Some(inner) = inner else {
-            return is_desktop_record(path).then_some(FileRole::Side);
+        let Some(inner) = transcripts else {
+            return if is_desktop_record(path) { Class::File(FileRole::Side) } else { Class::Other };
         };
         if inner.file_name().is_some_and(|name| name == "journal.jsonl") {
-            journals.set(journals.get() + 1);
+            return Class::Aside("workflow journal");
         }
-        role(&inner)
+        role(&inner).map_or(Class::Other, Class::File)
     };
     let enter = |path: &Path| {
         let folder = path
@@ -104,9 +99,6 @@ pub(super) fn discover(root: &Path, found: &mut Discovery) {
         enter: &enter,
     }
     .run(found);
-    if journals.get() > 0 {
-        *found.ignored.entry("workflow journal").or_default() += journals.get();
-    }
 }
 
 /// What follows `.claude/projects` in the path of a private configuration.

@@ -20,8 +20,10 @@ const LONGEST: usize = 16 << 10;
 #[serde(default)]
 pub(super) struct Queue {
     /// What waits, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<Waiting>,
     /// What left to be the next prompt, whose record was not met yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     due: Vec<Waiting>,
 }
 
@@ -30,10 +32,13 @@ pub(super) struct Queue {
 #[serde(default)]
 pub(super) struct Waiting {
     /// The words; empty for the program's.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// When it was typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
     /// A record handed it to the agent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     arrived: bool,
 }
 
@@ -47,8 +52,8 @@ impl Waiting {
             words::of_user(text).own.trim().to_owned()
         };
         Self {
+            time: time.filter(|_| !own.is_empty()),
             text: own,
-            time,
             arrived: false,
         }
     }
@@ -127,9 +132,10 @@ impl Queue {
         }
     }
 
-    /// The agent replies: what has not come by now will not.
-    pub(super) fn overdue(&mut self) -> Vec<Waiting> {
-        std::mem::take(&mut self.due)
+    /// The agent replies: what was typed before and has not come will not. Replies that are copied into
+    /// a fork are older.
+    pub(super) fn overdue(&mut self, reply: Option<Timestamp>) -> Vec<Waiting> {
+        self.due.extract_if(.., |due| due.time <= reply).collect()
     }
 }
 
@@ -149,8 +155,9 @@ impl Conversation<'_> {
             "popAll" => queue.pop_all(said),
             _ => Vec::new(),
         };
+        let reached_agent = &*record.operation.0 != "popAll";
         for text in missing {
-            origin.events += usize::from(self.say(text, origin.time)?);
+            origin.events += usize::from(self.say(text, origin.time, reached_agent)?);
         }
         Ok(())
     }
@@ -168,17 +175,19 @@ impl Conversation<'_> {
     }
 
     /// Says what should have been a prompt before the reply that comes now.
-    pub(super) fn say_what_is_overdue(&mut self) -> Result<(), Halt> {
-        let overdue = self.state.queue.overdue();
+    pub(super) fn say_what_is_overdue(&mut self, reply: Option<Timestamp>) -> Result<(), Halt> {
+        let overdue = self.state.queue.overdue(reply);
         overdue
             .into_iter()
-            .try_for_each(|text| self.say(text, None).map(|_| ()))
+            .try_for_each(|text| self.say(text, None, true).map(|_| ()))
     }
 
-    /// Adds a text that no other record may bring, unless it is there. It counts as a prompt only when a
-    /// record does bring it.
-    fn say(&mut self, text: Waiting, time: Option<Timestamp>) -> Result<bool, Halt> {
+    /// Adds a text that no other record may bring; whether it was not there yet. It counts as a prompt only
+    /// when a record does bring it, which then is a repetition. What did not reach the agent stays off the
+    /// surface, and may still be sent.
+    fn say(&mut self, text: Waiting, time: Option<Timestamp>, reached_agent: bool) -> Result<bool, Halt> {
         let command = text.is_command();
+        let on_surface = reached_agent && !command;
         let content = vec![ContentBlock::Text { text: text.text }];
         let said = hash_of(&content);
         let known = [&self.state.unconfirmed, &self.state.steered];
@@ -195,13 +204,16 @@ impl Conversation<'_> {
             EventData::SteeringMessage(message.from_source("queue"))
         };
         let mut draft = Draft::new(data, time);
-        if command {
+        if !on_surface {
             draft.placement = Placement::LogOnly;
         }
         if let Some(typed) = text.time {
             draft.copy_key = copies::key_of_id(AGENT, &format!("queue/{}/{said}", typed.0));
         }
         self.append_uncounted(draft)?;
+        if !on_surface {
+            return Ok(true);
+        }
         if self.state.unconfirmed.len() == KEPT {
             self.state.unconfirmed.remove(0);
         }
@@ -254,7 +266,7 @@ mod tests {
             assert!(queue.dequeue().is_empty());
         }
         queue.arrived(" two\n");
-        assert_eq!(texts(queue.overdue()), ["one"]);
+        assert_eq!(texts(queue.overdue(None)), ["one"]);
         assert!(queue.is_empty());
     }
 
