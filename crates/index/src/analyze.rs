@@ -77,23 +77,30 @@ impl Analyzer {
         (self.filled, self.given) = (0, 0);
         let bytes = cursor.text.as_bytes();
         while let Some(&byte) = bytes.get(cursor.at) {
-            if byte < 0x80 {
-                if !is_word(byte) {
+            match class(byte) {
+                SEPARATOR => {
                     cursor.at += 1;
                     continue;
                 }
-            } else {
-                let character = char_at(cursor.text, cursor.at);
-                if !character.is_alphanumeric() {
-                    cursor.at += character.len_utf8();
-                    continue;
+                BEYOND_ASCII => {
+                    let character = char_at(cursor.text, cursor.at);
+                    if !character.is_alphanumeric() {
+                        cursor.at += character.len_utf8();
+                        continue;
+                    }
+                    if is_unspaced(character) {
+                        self.unspaced(cursor);
+                        return true;
+                    }
                 }
-                if is_unspaced(character) {
-                    self.unspaced(cursor);
-                    return true;
-                }
+                _ => {}
             }
             let start = cursor.at;
+            if let Some(end) = plain_run(bytes, start) {
+                cursor.at = end;
+                self.plain(cursor, start);
+                return true;
+            }
             cursor.at = run_end(cursor.text, start);
             self.run(cursor, start);
             if self.filled > 0 {
@@ -101,6 +108,20 @@ impl Analyzer {
             }
         }
         false
+    }
+
+    /// The term of a run that is one part, which most are.
+    fn plain(&mut self, cursor: &mut Cursor<'_>, start: usize) {
+        self.grow();
+        let run = cursor.text.get(start..cursor.at.min(start + TERM_LIMIT)).unwrap_or_default();
+        if let Some(term) = self.terms.first_mut() {
+            term.text.clear();
+            term.text.push_str(run);
+            term.text.make_ascii_lowercase();
+            (term.range, term.position, term.role) = ((start, cursor.at), cursor.position, TermRole::Part);
+        }
+        cursor.position += 1;
+        self.signs(cursor, start);
     }
 
     /// The terms of a run of letters, digits and underscores.
@@ -225,8 +246,60 @@ fn offset((from, to): (usize, usize), start: usize) -> (usize, usize) {
     (start + from, start + to)
 }
 
+const SEPARATOR: u8 = 0;
+const SMALL: u8 = 1;
+const LARGE: u8 = 2;
+const DIGIT: u8 = 4;
+const UNDERSCORE: u8 = 8;
+const BEYOND_ASCII: u8 = 16;
+
+/// What each byte is, as a bit.
+static CLASSES: [u8; 256] = {
+    let mut classes = [SEPARATOR; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' => SMALL,
+            b'A'..=b'Z' => LARGE,
+            b'0'..=b'9' => DIGIT,
+            b'_' => UNDERSCORE,
+            0x80.. => BEYOND_ASCII,
+            _ => SEPARATOR,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(SEPARATOR)
+}
+
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    class(byte) & (SMALL | LARGE | DIGIT | UNDERSCORE) != 0
+}
+
+/// Where the run at `start` ends, when its bytes alone say that it is one part: letters of one case, a
+/// capitalised word, or what begins with a digit. `None` leaves it to a closer look.
+fn plain_run(bytes: &[u8], start: usize) -> Option<usize> {
+    let first = class(*bytes.get(start)?);
+    let mut rest = SEPARATOR;
+    let mut end = start + 1;
+    while let Some(&byte) = bytes.get(end) {
+        let class = class(byte);
+        if class == SEPARATOR {
+            break;
+        }
+        rest |= class;
+        end += 1;
+    }
+    let is_plain = match first {
+        SMALL => rest & !SMALL == 0,
+        LARGE => rest & !SMALL == 0 || rest & !LARGE == 0,
+        DIGIT => rest & (UNDERSCORE | BEYOND_ASCII) == 0,
+        _ => false,
+    };
+    is_plain.then_some(end)
 }
 
 fn char_at(text: &str, at: usize) -> char {

@@ -17,6 +17,11 @@ pub struct Fields {
     texts: [Field; TextKind::ALL.len()],
     /// Session ordinal.
     pub session: Field,
+    seq: Field,
+    chunk: Field,
+    copy_key: Field,
+    kind: Field,
+    time: Field,
 }
 
 /// Column of session ordinals.
@@ -41,11 +46,9 @@ pub fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let texts = TextKind::ALL.map(|kind| builder.add_text_field(field_name(kind), text.clone()));
     let session = builder.add_u64_field(SESSION, INDEXED | FAST);
-    for column in [SEQ, CHUNK, COPY_KEY, KIND] {
-        builder.add_u64_field(column, FAST);
-    }
-    builder.add_i64_field(TIME, FAST);
-    (builder.build(), Fields { texts, session })
+    let [seq, chunk, copy_key, kind] = [SEQ, CHUNK, COPY_KEY, KIND].map(|column| builder.add_u64_field(column, FAST));
+    let time = builder.add_i64_field(TIME, FAST);
+    (builder.build(), Fields { texts, session, seq, chunk, copy_key, kind, time })
 }
 
 fn field_name(kind: TextKind) -> &'static str {
@@ -100,15 +103,15 @@ impl Fields {
     }
 
     /// A document in tantivy's form.
-    pub fn document(&self, schema: &Schema, document: &Document) -> tantivy::Result<TantivyDocument> {
+    pub fn document(&self, document: &Document) -> TantivyDocument {
         let mut stored = TantivyDocument::new();
         stored.add_text(self.text(document.kind), &document.text);
         stored.add_u64(self.session, u64::from(document.session.0));
-        stored.add_u64(schema.get_field(SEQ)?, document.seq);
-        stored.add_u64(schema.get_field(CHUNK)?, u64::from(document.chunk));
-        stored.add_u64(schema.get_field(COPY_KEY)?, document.copy_key);
-        stored.add_u64(schema.get_field(KIND)?, document.kind.code());
-        stored.add_i64(schema.get_field(TIME)?, document.time.0);
-        Ok(stored)
+        stored.add_u64(self.seq, document.seq);
+        stored.add_u64(self.chunk, u64::from(document.chunk));
+        stored.add_u64(self.copy_key, document.copy_key);
+        stored.add_u64(self.kind, document.kind.code());
+        stored.add_i64(self.time, document.time.0);
+        stored
     }
 }

@@ -22,13 +22,11 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 use tantivy::indexer::NoMergePolicy;
-use tantivy::schema::Schema;
 use tantivy::{TantivyDocument, Term};
 
 /// Holds the lock of a data folder and writes to it.
 pub(crate) struct Writer {
     layout: Layout,
-    schema: Schema,
     fields: Fields,
     index: tantivy::Index,
     /// Shared by those who add, alone for a commit.
@@ -56,11 +54,10 @@ impl Writer {
         if payload.generation > generation || !(is_new || payload.index == identity) {
             return Err(Cause::Foreign);
         }
-        let (schema, fields) = crate::schema::schema();
+        let (_, fields) = crate::schema::schema();
         let next: u64 = catalogue::meta_number(&catalogue, "next_session")?;
         let writer = Self {
             layout: layout.clone(),
-            schema,
             fields,
             index,
             text: RwLock::new(None),
@@ -146,7 +143,7 @@ impl Writer {
     }
 
     fn add_document(&self, document: &Document) -> Result<()> {
-        let document = self.fields.document(&self.schema, document)?;
+        let document = self.fields.document(document);
         self.with_text(|writer| writer.add_document(document).map(drop))
     }
 

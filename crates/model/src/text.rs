@@ -237,6 +237,9 @@ pub fn head_utf16(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
     }
+    if let Some(head) = text.get(..limit).filter(|head| head.is_ascii()) {
+        return head;
+    }
     let mut units = 0;
     for (at, character) in text.char_indices() {
         units += character.len_utf16();

@@ -147,7 +147,11 @@ fn samples_read_in_parts_as_whole() {
 
 /// A line of a made session: records hang from one another, and every second one is a reply.
 fn line(number: usize, parent: Option<usize>, second: usize) -> String {
-    let role = ["user", "assistant"][number % 2];
+    let role = if number.is_multiple_of(2) {
+        "user"
+    } else {
+        "assistant"
+    };
     let parent = parent.map(|parent| format!("r{parent}"));
     let (minutes, seconds) = (second / 60, second % 60);
     let record = json!({

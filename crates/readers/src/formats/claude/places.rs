@@ -74,7 +74,11 @@ pub(super) fn discover(root: &Path, found: &mut Discovery) {
             (false, false) => Some(path.to_owned()),
         };
         let Some(inner) = transcripts else {
-            return if is_desktop_record(path) { Class::File(FileRole::Side) } else { Class::Other };
+            return if is_desktop_record(path) {
+                Class::File(FileRole::Side)
+            } else {
+                Class::Other
+            };
         };
         if inner.file_name().is_some_and(|name| name == "journal.jsonl") {
             return Class::Aside("workflow journal");

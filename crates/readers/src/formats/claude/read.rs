@@ -189,15 +189,10 @@ impl Reading<'_> {
     /// left for the next read.
     fn may_be_taken(&mut self, line: &Line<'_>) -> bool {
         let number = self.line + 1;
-        let record = line.bytes.trim_ascii();
-        let record = if number == 1 {
-            record.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(record)
-        } else {
-            record
-        };
-        if record.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(record).is_ok() {
+        if is_whole(line, number) {
             return true;
         }
+        let record = line.bytes.trim_ascii();
         if record.iter().all(|&byte| byte == 0) {
             if !record.is_empty() {
                 self.account.note(
@@ -248,6 +243,16 @@ impl Reading<'_> {
     }
 }
 
+/// Whether a line is a whole record, though it may lack its line feed.
+fn is_whole(line: &Line<'_>, number: u64) -> bool {
+    let record = line.bytes.trim_ascii();
+    let record = match record.strip_prefix(b"\xEF\xBB\xBF") {
+        Some(record) if number == 1 => record,
+        _ => record,
+    };
+    line.complete || record.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(record).is_ok()
+}
+
 fn take(
     conversation: &mut Conversation<'_>,
     record: &Record<'_>,
@@ -279,6 +284,9 @@ fn has_lines_of_its_own(source: &SourceFile) -> Result<bool, ReadError> {
         .map_err(|error| lines::io_error(&source.path, error))?
     {
         number += 1;
+        if !is_whole(&line, number) {
+            break;
+        }
         mend::read_line(line.bytes, number, &mut ReadAccount::default(), &mut |json| {
             let record: Record<'_> = serde_json::from_str(json)?;
             found |= is_conversation(&record) && !record.sidechain.0;
