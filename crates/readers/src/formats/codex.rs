@@ -266,12 +266,25 @@ fn checked(path: &Path, input: &mut File, cursor: &ReadCursor) -> Result<(State,
     if !holds || length < offset {
         return Err(stale());
     }
+    // What was taken as a whole line must have been one.
+    if state.is_open_ended && !line_ends_at(input, offset).map_err(|error| lines::io_error(path, error))? {
+        return Err(stale());
+    }
     let line = if state.is_open_ended {
         line.saturating_sub(1)
     } else {
         line
     };
     Ok((state, Progress { offset, line }))
+}
+
+/// Whether nothing but white space stands between `offset` and the next line feed, or the end.
+fn line_ends_at(input: &mut File, offset: u64) -> io::Result<bool> {
+    let mut start = [0; 16];
+    input.seek(SeekFrom::Start(offset))?;
+    let length = input.read(&mut start)?;
+    let rest = start.get(..length).unwrap_or_default().split(|&byte| byte == b'\n').next();
+    Ok(rest.is_none_or(|rest| rest.iter().all(u8::is_ascii_whitespace)))
 }
 
 /// Reads lines to the end; whether the last one that was taken had no line feed.
