@@ -48,10 +48,17 @@ pub enum TermRole {
 /// Walks over the terms of a text, reusing its buffers.
 #[derive(Clone, Default)]
 pub struct Analyzer {
-    terms: Vec<Term>,
+    /// The terms of the current run; what lies beyond `filled` is of earlier ones.
+    slots: Vec<Slot>,
     filled: usize,
     given: usize,
+}
+
+/// A term in the form in which tantivy takes it.
+#[derive(Clone, Default)]
+struct Slot {
     token: Token,
+    role: TermRole,
 }
 
 /// All terms of a text, in order of position, wholes before their first part.
@@ -60,7 +67,13 @@ pub fn terms(text: &str) -> Vec<Term> {
     let mut cursor = Cursor { text, at: 0, position: 0 };
     let mut all = Vec::new();
     while analyzer.fill(&mut cursor) {
-        all.extend_from_slice(analyzer.terms.get(..analyzer.filled).unwrap_or_default());
+        let run = analyzer.slots.get(..analyzer.filled).unwrap_or_default();
+        all.extend(run.iter().map(|Slot { token, role }| Term {
+            text: token.text.clone(),
+            range: (token.offset_from, token.offset_to),
+            position: token.position,
+            role: *role,
+        }));
     }
     all
 }
@@ -112,13 +125,11 @@ impl Analyzer {
 
     /// The term of a run that is one part, which most are.
     fn plain(&mut self, cursor: &mut Cursor<'_>, start: usize) {
-        self.grow();
         let run = cursor.text.get(start..cursor.at.min(start + TERM_LIMIT)).unwrap_or_default();
-        if let Some(term) = self.terms.first_mut() {
-            term.text.clear();
-            term.text.push_str(run);
-            term.text.make_ascii_lowercase();
-            (term.range, term.position, term.role) = ((start, cursor.at), cursor.position, TermRole::Part);
+        let token = self.slot((start, cursor.at), cursor.position, TermRole::Part);
+        token.push_str(run);
+        if run.bytes().any(|byte| class(byte) == LARGE) {
+            token.make_ascii_lowercase();
         }
         cursor.position += 1;
         self.signs(cursor, start);
@@ -130,7 +141,7 @@ impl Analyzer {
             return;
         };
         let first = cursor.position;
-        let mut parts = Parts { run, at: 0, count: 0 };
+        let mut parts = Parts { run, is_ascii: run.is_ascii(), at: 0, count: 0 };
         let Some(first_part) = parts.next() else {
             return;
         };
@@ -151,7 +162,8 @@ impl Analyzer {
         }
         if several {
             let whole = (first_part.0, end);
-            self.set(0, slice(run, whole), offset(whole, start), first, TermRole::Whole(cursor.position - first));
+            let role = TermRole::Whole(cursor.position - first);
+            fold_into(slice(run, whole), self.reset(0, offset(whole, start), first, role));
         }
         self.signs(cursor, start);
     }
@@ -197,44 +209,38 @@ impl Analyzer {
             let here = range(at, character);
             buffer.clear();
             buffer.extend(character.to_lowercase());
-            self.push_folded(&buffer, here, cursor.position, TermRole::Part);
+            self.slot(here, cursor.position, TermRole::Part).push_str(&buffer);
             if let Some(&(next_at, next)) = folded.get(index + 1) {
                 buffer.extend(next.to_lowercase());
-                self.push_folded(&buffer, (here.0, range(next_at, next).1), cursor.position, TermRole::Pair);
+                self.slot((here.0, range(next_at, next).1), cursor.position, TermRole::Pair).push_str(&buffer);
             }
             cursor.position += 1;
         }
     }
 
     fn push(&mut self, text: &str, range: (usize, usize), position: usize, role: TermRole) {
-        let at = self.filled;
-        self.grow();
-        self.set(at, text, range, position, role);
+        fold_into(text, self.slot(range, position, role));
     }
 
-    fn push_folded(&mut self, text: &str, range: (usize, usize), position: usize, role: TermRole) {
+    /// The emptied text of the next slot.
+    fn slot(&mut self, range: (usize, usize), position: usize, role: TermRole) -> &mut String {
         let at = self.filled;
-        self.grow();
-        if let Some(term) = self.terms.get_mut(at) {
-            term.text.clear();
-            term.text.push_str(text);
-            (term.range, term.position, term.role) = (range, position, role);
-        }
-    }
-
-    fn grow(&mut self) {
         self.filled += 1;
-        if self.terms.len() < self.filled {
-            self.terms.push(Term::default());
+        if self.slots.len() < self.filled {
+            self.slots.push(Slot::default());
         }
+        self.reset(at, range, position, role)
     }
 
-    fn set(&mut self, at: usize, text: &str, range: (usize, usize), position: usize, role: TermRole) {
-        let Some(term) = self.terms.get_mut(at) else {
-            return;
-        };
-        fold_into(text, &mut term.text);
-        (term.range, term.position, term.role) = (range, position, role);
+    /// The emptied text of a slot that is there.
+    #[expect(clippy::indexing_slicing, reason = "slots are never taken away")]
+    fn reset(&mut self, at: usize, range: (usize, usize), position: usize, role: TermRole) -> &mut String {
+        let slot = &mut self.slots[at];
+        slot.role = role;
+        (slot.token.offset_from, slot.token.offset_to) = range;
+        slot.token.position = position;
+        slot.token.text.clear();
+        &mut slot.token.text
     }
 }
 
@@ -330,6 +336,7 @@ fn run_end(text: &str, start: usize) -> usize {
 /// The parts of a run, as byte ranges.
 struct Parts<'a> {
     run: &'a str,
+    is_ascii: bool,
     at: usize,
     count: usize,
 }
@@ -349,6 +356,7 @@ impl Parts<'_> {
                 rest.iter().position(|&byte| byte == b'_').unwrap_or(rest.len())
             }
             PARTS_LIMIT.. => rest.iter().rposition(|&byte| byte != b'_').map_or(0, |at| at + 1),
+            _ if self.is_ascii => ascii_part_length(rest),
             _ => part_length(self.run.get(start..).unwrap_or_default()),
         };
         self.at += length.max(1);
@@ -384,6 +392,33 @@ fn part_length(rest: &str) -> usize {
         before = here;
     }
     rest.len()
+}
+
+/// The same for ASCII, which nearly all names are.
+fn ascii_part_length(rest: &[u8]) -> usize {
+    let class_at = |at: usize| rest.get(at).map_or(SEPARATOR, |&byte| class(byte));
+    let mut before = class_at(0);
+    let mut letters_only = before != DIGIT;
+    let mut at = 1;
+    loop {
+        let here = class_at(at);
+        let is_boundary = match here {
+            SEPARATOR | UNDERSCORE => true,
+            LARGE => before != LARGE || class_at(at + 1) == SMALL,
+            DIGIT => {
+                let after = rest.get(at..).unwrap_or_default().iter().position(|&byte| class(byte) != DIGIT);
+                let ends_name = after.is_none_or(|length| class_at(at + length) != SMALL);
+                letters_only && at >= 2 && ends_name
+            }
+            _ => false,
+        };
+        if is_boundary {
+            return at;
+        }
+        letters_only &= here != DIGIT;
+        before = here;
+        at += 1;
+    }
 }
 
 /// Whether a number at the start of `rest` is followed by the end of a name or by a large letter.
@@ -469,35 +504,37 @@ impl Tokenizer for Analyzer {
     type TokenStream<'a> = Terms<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms<'a> {
+        if self.slots.is_empty() {
+            self.slots.push(Slot::default());
+        }
         (self.filled, self.given) = (0, 0);
-        self.token.reset();
         Terms { analyzer: self, cursor: Cursor { text, at: 0, position: 0 } }
     }
 }
 
+impl Terms<'_> {
+    fn at(&self) -> usize {
+        self.analyzer.given.saturating_sub(1)
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "there is always a first slot, and only filled ones are given")]
 impl TokenStream for Terms<'_> {
     fn advance(&mut self) -> bool {
         if self.analyzer.given == self.analyzer.filled && !self.analyzer.fill(&mut self.cursor) {
             return false;
         }
-        let Some(term) = self.analyzer.terms.get_mut(self.analyzer.given) else {
-            return false;
-        };
         self.analyzer.given += 1;
-        let token = &mut self.analyzer.token;
-        // Swapped, not copied: the buffer's text is overwritten by the next run anyway.
-        std::mem::swap(&mut token.text, &mut term.text);
-        token.position = term.position;
-        (token.offset_from, token.offset_to) = term.range;
         true
     }
 
     fn token(&self) -> &Token {
-        &self.analyzer.token
+        &self.analyzer.slots[self.at()].token
     }
 
     fn token_mut(&mut self) -> &mut Token {
-        &mut self.analyzer.token
+        let at = self.at();
+        &mut self.analyzer.slots[at].token
     }
 }
 

@@ -67,6 +67,14 @@ proptest! {
     }
 
     #[test]
+    fn names_are_split_alike_in_ascii_and_beyond(name in "[a-zA-Z0-9_]{1,12}") {
+        let rest = name.trim_start_matches('_');
+        if !rest.is_empty() {
+            prop_assert_eq!(ascii_part_length(rest.as_bytes()), part_length(rest), "{}", rest);
+        }
+    }
+
+    #[test]
     fn the_stream_gives_the_same_terms(text in "[a-zA-Z0-9_ .+#é令牌]{0,60}") {
         let mut analyzer = Analyzer::default();
         // A stream left half-way must not leak into the next one.
