@@ -10,11 +10,11 @@ use lookback_model::ports::Catalogue;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reading is bound by decoding, and more threads than this only compete for the index.
-const MAX_WORKERS: usize = 8;
+/// More threads than this only compete for the disk.
+const MAX_THREADS: usize = 8;
 
 /// Memory for postings under construction. More makes fewer and larger segments, and no faster index.
-const HEAP_BYTES: usize = 100 << 20;
+const HEAP_BYTES: usize = 140 << 20;
 
 /// The engine, and the catalogue it works on.
 pub(crate) struct Library {
@@ -27,7 +27,7 @@ pub(crate) struct Library {
 /// A library of the transcripts under `environment` with its index in `data_dir`.
 pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Library, CommandError> {
     let options = Options {
-        threads: workers(),
+        threads: threads(),
         heap_bytes: HEAP_BYTES,
     };
     let index = Arc::new(Index::open(data_dir, options)?);
@@ -38,7 +38,8 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
         provider: index.clone(),
         sink: index.clone(),
         caps: TextCaps::default(),
-        workers: workers(),
+        // One thread that reads keeps two that build postings busy.
+        workers: threads().div_ceil(2),
         clock: when::now,
     });
     Ok(Library {
@@ -47,6 +48,6 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
     })
 }
 
-fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS))
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS))
 }
