@@ -90,6 +90,10 @@ impl EventSink for Feed<'_> {
         self.current.map(|_| ()).ok_or(SinkClosed)
     }
 
+    fn tool_text_wanted(&self) -> usize {
+        self.caps.tool_text
+    }
+
     fn event(&mut self, event: Event) -> Result<(), SinkClosed> {
         let session = self.current.ok_or(SinkClosed)?;
         let (writer, documents, refused) = (self.writer, &mut self.documents, &mut self.refused);

@@ -2,8 +2,8 @@
 //!
 //! Text is cut into *runs* of letters, digits and underscores. A run gives its parts (`getUserById` →
 //! `get` `user` `by` `id`) at ascending positions and, when it has several, itself as a whole at the
-//! position of its first part. So an identifier is found whole, by its parts, and by its parts typed in
-//! any other convention, and punctuation between runs is a matter of neighbouring positions only.
+//! position of its first part (not in the text of tools, see [`BULK`]). So an identifier is found whole, by
+//! its parts, and by its parts typed in any other convention, and punctuation between runs is a matter of neighbouring positions only.
 //! Scripts that write no spaces give each character and each pair of neighbours. Case, compatibility
 //! forms and diacritics of Latin and Greek are folded.
 
@@ -11,8 +11,11 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
 
-/// Name under which the tokenizer is registered.
-pub const TOKENIZER: &str = "lookback";
+/// Name of the tokenizer of what people and agents say.
+pub const SPOKEN: &str = "spoken";
+/// Name of the tokenizer of what tools are told and answer, which is nearly all there is: it leaves wholes
+/// out. They would double the dictionary, and a phrase of the parts finds the same places.
+pub const BULK: &str = "bulk";
 /// Longer terms are cut to this many bytes, in text and query alike.
 pub const TERM_LIMIT: usize = 256;
 /// A run has at most this many parts; the rest of it is its last part.
@@ -48,6 +51,7 @@ pub enum TermRole {
 /// Walks over the terms of a text, reusing its buffers.
 #[derive(Clone, Default)]
 pub struct Analyzer {
+    without_wholes: bool,
     /// The terms of the current run; what lies beyond `filled` is of earlier ones.
     slots: Vec<Slot>,
     filled: usize,
@@ -85,6 +89,11 @@ struct Cursor<'a> {
 }
 
 impl Analyzer {
+    /// The analyzer of [`BULK`].
+    pub fn without_wholes() -> Self {
+        Self { without_wholes: true, ..Self::default() }
+    }
+
     /// Puts the terms of the next run into the buffer; `false` at the end.
     fn fill(&mut self, cursor: &mut Cursor<'_>) -> bool {
         (self.filled, self.given) = (0, 0);
@@ -146,7 +155,7 @@ impl Analyzer {
             return;
         };
         let mut next = parts.next();
-        let several = next.is_some();
+        let several = next.is_some() && !self.without_wholes;
         if several {
             // Keeps its place before the parts; what it is is known once the last of them is.
             self.push("", (0, 0), first, TermRole::Part);

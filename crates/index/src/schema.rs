@@ -1,7 +1,7 @@
 //! The full-text schema: one field for each kind of text, so that a search names what it may look into,
 //! and columns for what ranking and grouping need.
 
-use crate::analyze::{Analyzer, TOKENIZER};
+use crate::analyze::{Analyzer, BULK, SPOKEN};
 use lookback_model::{Document, SessionOrdinal, TextKind, View};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::{Compressor, ZstdCompressor};
@@ -39,16 +39,23 @@ pub const KIND: &str = "kind";
 
 /// The schema, and its fields.
 pub fn schema() -> (Schema, Fields) {
-    let indexing = TextFieldIndexing::default()
-        .set_tokenizer(TOKENIZER)
-        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-    let text = TextOptions::default().set_indexing_options(indexing).set_stored();
     let mut builder = Schema::builder();
-    let texts = TextKind::ALL.map(|kind| builder.add_text_field(field_name(kind), text.clone()));
+    let texts = TextKind::ALL.map(|kind| {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(if has_wholes(kind) { SPOKEN } else { BULK })
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+        let text = TextOptions::default().set_indexing_options(indexing).set_stored();
+        builder.add_text_field(field_name(kind), text)
+    });
     let session = builder.add_u64_field(SESSION, INDEXED | FAST);
     let [seq, chunk, copy_key, kind] = [SEQ, CHUNK, COPY_KEY, KIND].map(|column| builder.add_u64_field(column, FAST));
     let time = builder.add_i64_field(TIME, FAST);
     (builder.build(), Fields { texts, session, seq, chunk, copy_key, kind, time })
+}
+
+/// Whether identifiers of several parts are also terms as a whole in text of this kind.
+pub fn has_wholes(kind: TextKind) -> bool {
+    !matches!(kind, TextKind::Call | TextKind::Result)
 }
 
 fn field_name(kind: TextKind) -> &'static str {
@@ -72,10 +79,11 @@ pub fn settings() -> IndexSettings {
     }
 }
 
-/// Makes the analyzer known to an index.
+/// Makes the analyzers known to an index.
 pub fn register(index: &tantivy::Index) {
-    let analyzer = tantivy::tokenizer::TextAnalyzer::from(Analyzer::default());
-    index.tokenizers().register(TOKENIZER, analyzer);
+    use tantivy::tokenizer::TextAnalyzer;
+    index.tokenizers().register(SPOKEN, TextAnalyzer::from(Analyzer::default()));
+    index.tokenizers().register(BULK, TextAnalyzer::from(Analyzer::without_wholes()));
 }
 
 impl Fields {

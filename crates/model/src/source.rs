@@ -250,6 +250,12 @@ pub trait EventSink {
 
     /// A side file names a session that is elsewhere.
     fn title(&mut self, title: SideTitle);
+
+    /// How much of each tool's answer is of use to the receiver, in UTF-16 units. A reader may leave out
+    /// what is beyond it; events are the same in number and order all the same.
+    fn tool_text_wanted(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// The receiver wants nothing more: it was cancelled, or its store failed.

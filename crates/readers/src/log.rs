@@ -115,6 +115,11 @@ impl<'s> SessionLog<'s> {
         Ok(Self { sink, id: id.to_owned(), surface: Surface::resume(current), state })
     }
 
+    /// How much of a tool's answer is wanted, see [`EventSink::tool_text_wanted`].
+    pub fn tool_text_wanted(&self) -> usize {
+        self.sink.tool_text_wanted()
+    }
+
     /// The session's changing facts.
     pub fn facts(&mut self) -> &mut SessionFacts {
         &mut self.state.facts

@@ -181,6 +181,37 @@ fn mend_escape(rest: &str, mended: &mut String) -> usize {
     }
 }
 
+/// The text of a JSON string as far as `units` UTF-16 units and a little more, mended where it must be.
+/// `literal` stands with its quotes, as it was found; what is not wanted of it is not decoded.
+pub fn head_of_string(literal: &str, units: usize) -> String {
+    let inner = literal.strip_prefix('"').unwrap_or(literal);
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    let end = if inner.len() <= units { inner.len() } else { raw_length(inner, units) };
+    let quoted = format!("\"{}\"", inner.get(..end).unwrap_or(inner));
+    serde_json::from_str(&quoted).or_else(|_| serde_json::from_str(&mend(&quoted))).unwrap_or_default()
+}
+
+/// How many bytes of the inside of a JSON string hold at least `units` UTF-16 units; escapes and characters
+/// are counted whole.
+fn raw_length(inner: &str, units: usize) -> usize {
+    let bytes = inner.as_bytes();
+    let (mut at, mut counted) = (0, 0);
+    while counted <= units {
+        let length = match bytes.get(at..) {
+            None | Some([]) => return inner.len(),
+            Some([b'\\', b'u', ..]) => 6,
+            Some([b'\\', ..]) => 2,
+            Some([0xF0..=0xFF, ..]) => 4,
+            Some([0xE0..=0xEF, ..]) => 3,
+            Some([0xC0..=0xDF, ..]) => 2,
+            Some(_) => 1,
+        };
+        counted += if length == 4 { 2 } else { 1 };
+        at += length;
+    }
+    at.min(inner.len())
+}
+
 /// The UTF-16 unit that a `\uXXXX` escape at the start of `text` names.
 fn unit_at(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
@@ -300,6 +331,14 @@ mod tests {
             let (_, account) = read(&line);
             prop_assert_eq!(account.lines, 1);
             prop_assert_eq!(account.records + account.bookkeeping + account.blank + account.lost, 1);
+        }
+
+        #[test]
+        fn the_head_of_a_string_is_its_beginning(text in "[a\n\"\\\\é語😀]{0,40}", units in 0usize..50) {
+            let literal = serde_json::to_string(&text).unwrap();
+            let head = head_of_string(&literal, units);
+            prop_assert!(text.starts_with(&head), "{:?} of {:?}", head, text);
+            prop_assert!(head == text || head.encode_utf16().count() > units);
         }
 
         #[test]

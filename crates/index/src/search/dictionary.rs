@@ -114,6 +114,43 @@ pub(super) fn respell(text: &TextSnapshot, fields: &[Field], term: &str, session
     Ok(None)
 }
 
+/// The fewest known terms that make up an unknown one, as a person runs the parts of a name together:
+/// `userbyid` for `user` `by` `id`. Terms of one letter are no parts.
+///
+/// # Errors
+/// When the index cannot be read.
+pub(super) fn taken_apart(
+    text: &TextSnapshot,
+    fields: &[Field],
+    term: &str,
+    sessions: &SessionSet,
+) -> Result<Option<Vec<String>>> {
+    if !(5..=40).contains(&term.len()) || !term.is_ascii() {
+        return Ok(None);
+    }
+    // For each length from the front, the fewest parts that make it up.
+    let mut best: Vec<Option<Vec<String>>> = vec![None; term.len() + 1];
+    if let Some(nothing) = best.first_mut() {
+        *nothing = Some(Vec::new());
+    }
+    for end in 2..=term.len() {
+        for start in 0..=end - 2 {
+            let Some(before) = best.get(start).cloned().flatten() else {
+                continue;
+            };
+            let part = term.get(start..end).unwrap_or_default();
+            let is_fewer = best.get(end).is_none_or(|known| known.as_ref().is_none_or(|known| before.len() + 1 < known.len()));
+            if is_fewer && is_known(text, fields, part, sessions)? {
+                let parts = before.into_iter().chain([part.to_owned()]).collect();
+                if let Some(place) = best.get_mut(end) {
+                    *place = Some(parts);
+                }
+            }
+        }
+    }
+    Ok(best.get(term.len()).cloned().flatten().filter(|parts| parts.len() > 1))
+}
+
 /// Terms that begin with `start`.
 ///
 /// # Errors

@@ -35,6 +35,9 @@ pub(super) fn climb(text: &TextSnapshot, plan: &Plan, view: View, sessions: &Ses
     if let Some(found) = ladder.all(&units)? {
         return Ok(found);
     }
+    if let Some(found) = ladder.taken_apart(&units)? {
+        return Ok(found);
+    }
     let (respelled, changed) = ladder.respell(&units)?;
     if changed {
         let repaired = Some(respelled.iter().map(|unit| unit.typed.clone()).collect());
@@ -71,6 +74,30 @@ impl Ladder<'_> {
         }
         let is_phrase = matches!(units, [unit] if unit.single().is_none());
         Ok(named(found, if is_phrase { "phrase" } else { "and" }, marks(units)))
+    }
+
+    /// Words that no allowed session has as phrases of the words they are made of.
+    fn taken_apart(&self, units: &[Unit]) -> Result<Option<Found>> {
+        let fields = self.fields();
+        let mut apart = units.to_vec();
+        let mut changed = false;
+        for unit in apart.iter_mut().filter(|unit| !unit.quoted).take(RESPELLED) {
+            let Some(term) = unit.single().map(str::to_owned) else {
+                continue;
+            };
+            if dictionary::is_known(self.text, &fields, &term, self.sessions)? {
+                continue;
+            }
+            if let Some(parts) = dictionary::taken_apart(self.text, &fields, &term, self.sessions)? {
+                *unit = Unit::phrase(&parts);
+                changed = true;
+            }
+        }
+        if !changed {
+            return Ok(None);
+        }
+        let found = self.run(&*units::all_of(&apart, &self.fields))?;
+        Ok(named(found, "substring", marks(&apart)))
     }
 
     /// Sessions that have at least `wanted` of the words, in any of their documents.

@@ -1,6 +1,7 @@
 //! Units: a word or phrase of the query as terms, and as queries over fields.
 
 use crate::analyze::{self, Term, TermRole};
+use crate::schema::has_wholes;
 use lookback_model::TextKind;
 use lookback_model::query::parse::Word;
 use std::collections::BTreeSet;
@@ -36,6 +37,12 @@ impl Unit {
         Self { sequence: vec![(0, term.to_owned())], whole: None, typed: term.to_owned(), quoted: false }
     }
 
+    /// Terms that must stand side by side.
+    pub(super) fn phrase(terms: &[String]) -> Self {
+        let sequence = terms.iter().cloned().enumerate().collect();
+        Self { sequence, whole: None, typed: terms.concat(), quoted: true }
+    }
+
     /// The only term, when there is only one.
     pub(super) fn single(&self) -> Option<&str> {
         match self.sequence.as_slice() {
@@ -55,7 +62,7 @@ impl Unit {
         for &(kind, field) in fields {
             let boost = weight(kind);
             clauses.push((Occur::Should, boosted(sequence_query(&self.sequence, field), boost)));
-            if let Some(whole) = &self.whole {
+            if let Some(whole) = self.whole.as_ref().filter(|_| has_wholes(kind)) {
                 clauses.push((Occur::Should, boosted(term_query(whole, field), boost)));
             }
         }

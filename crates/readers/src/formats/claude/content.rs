@@ -1,7 +1,8 @@
 //! Blocks of messages: from the agent's to the log's, and whose words each text holds.
 
-use super::record::{Block, Content, Text};
+use super::record::{Answer, Block, Text};
 use super::words;
+use crate::mend;
 use lookback_model::event::ContentBlock;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -53,19 +54,26 @@ pub(super) fn reply_block(block: &Block<'_>) -> Option<ContentBlock> {
         }),
         kind if kind.ends_with("tool_result") => Some(ContentBlock::ToolResult {
             id: owned(&block.call),
-            content: result_content(&block.content).0,
+            content: result_content(&block.content, usize::MAX).0,
         }),
         _ => None,
     }
 }
 
-/// Content of a tool's answer, and the reminders the program put at its end.
-pub(super) fn result_content(content: &Content<'_>) -> (Vec<ContentBlock>, Vec<(&'static str, String)>) {
+/// Content of a tool's answer as far as it is wanted, and the reminders the program put at its end.
+pub(super) fn result_content(
+    content: &Answer<'_>,
+    wanted: usize,
+) -> (Vec<ContentBlock>, Vec<(&'static str, String)>) {
     let mut kept = Vec::new();
     let mut reminders = Vec::new();
     match content {
-        Content::Text(text) => result_text(text, &mut kept, &mut reminders),
-        Content::Blocks(blocks) => {
+        Answer::Literal(literal) => {
+            // What is at the end is only found by decoding all of it.
+            let wanted = if may_end_in_reminder(literal) { usize::MAX } else { wanted };
+            result_text(&mend::head_of_string(literal, wanted), &mut kept, &mut reminders);
+        }
+        Answer::Blocks(blocks) => {
             for block in blocks {
                 match &*block.kind.0 {
                     "image" | "document" => kept.push(media(block)),
@@ -75,6 +83,12 @@ pub(super) fn result_content(content: &Content<'_>) -> (Vec<ContentBlock>, Vec<(
         }
     }
     (kept, reminders)
+}
+
+/// Whether a JSON string may end in a reminder; white space at its end stands as escapes.
+fn may_end_in_reminder(literal: &str) -> bool {
+    let end = literal.trim_end_matches(['"', '\\', 'n', 'r', 't', ' ']);
+    end.ends_with("</system-reminder>")
 }
 
 fn result_text(text: &str, kept: &mut Vec<ContentBlock>, reminders: &mut Vec<(&'static str, String)>) {

@@ -141,7 +141,7 @@ impl Conversation<'_> {
     }
 
     fn tool_result(&mut self, block: &Block<'_>, origin: &mut Origin<'_>) -> Result<(), Halt> {
-        let (content, reminders) = result_content(&block.content);
+        let (content, reminders) = result_content(&block.content, self.log.tool_text_wanted());
         let result = ToolResult {
             call_id: block.call.0.clone().into_owned(),
             content,

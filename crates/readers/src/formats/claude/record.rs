@@ -317,7 +317,7 @@ pub(super) struct Block<'a> {
     pub name: Text<'a>,
     pub input: Json<'a>,
     pub call: Text<'a>,
-    pub content: Content<'a>,
+    pub content: Answer<'a>,
     pub is_error: Flag,
     pub source: Media<'a>,
 }
@@ -369,7 +369,32 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
     }
 }
 
-/// Content of a message or tool result: a string or blocks.
+/// Content of a tool's answer. A string stays as it stands in the line, for most of it is never wanted.
+#[derive(Debug)]
+pub(super) enum Answer<'a> {
+    /// A JSON string with its quotes.
+    Literal(&'a str),
+    Blocks(Vec<Block<'a>>),
+}
+
+impl Default for Answer<'_> {
+    fn default() -> Self {
+        Self::Blocks(Vec::new())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Answer<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        match raw.as_bytes().first() {
+            Some(b'"') => Ok(Self::Literal(raw)),
+            Some(b'[') => serde_json::from_str(raw).map(Self::Blocks).map_err(D::Error::custom),
+            _ => Ok(Self::default()),
+        }
+    }
+}
+
+/// Content of a message: a string or blocks.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     Text(Cow<'a, str>),
