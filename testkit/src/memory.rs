@@ -410,7 +410,7 @@ impl SearchProvider for Memory {
 }
 
 impl IndexSink for Memory {
-    fn writer(&self) -> Result<Option<Box<dyn IndexWriter>>, StoreError> {
+    fn writer(&self, _: u64) -> Result<Option<Box<dyn IndexWriter>>, StoreError> {
         self.shared.writers_asked.fetch_add(1, Ordering::SeqCst);
         if self.shared.is_locked.swap(true, Ordering::SeqCst) {
             return Ok(None);

@@ -13,7 +13,10 @@ impl Seed {
     /// The next number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         // The generator of Numerical Recipes; its low bits are poor, so the high ones are taken.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit.max(1)
     }
 }
@@ -39,7 +42,11 @@ impl ClaudeTranscript {
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{session_id}.jsonl"));
         fs::write(&path, "")?;
-        Ok(Self { path, session_id, lines: 0 })
+        Ok(Self {
+            path,
+            session_id,
+            lines: 0,
+        })
     }
 
     /// Appends a prompt and an answer, one write each.
@@ -73,8 +80,15 @@ impl ClaudeTranscript {
 /// The word that stands in the prompt of one turn of one session and nowhere else. No two are alike enough
 /// to pass for a misspelling of one another.
 pub fn needle(session: u64, turn: u64) -> String {
-    let mut seed = Seed(session.wrapping_mul(1_000_003).wrapping_add(turn).wrapping_mul(2_654_435_761));
-    (0..12).map(|_| char::from(b'a' + u8::try_from(seed.below(26)).unwrap_or(0))).collect()
+    let mut seed = Seed(
+        session
+            .wrapping_mul(1_000_003)
+            .wrapping_add(turn)
+            .wrapping_mul(2_654_435_761),
+    );
+    (0..12)
+        .map(|_| char::from(b'a' + u8::try_from(seed.below(26)).unwrap_or(0)))
+        .collect()
 }
 
 /// A home of `sessions` transcripts with `turns` turns each; every prompt holds its [`needle`].

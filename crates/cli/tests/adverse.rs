@@ -13,7 +13,12 @@ const BINARY: &str = env!("CARGO_BIN_EXE_lookback");
 
 fn run(mut command: Command, home: &Path, data: &Path) -> Output {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    command.env_clear().env("PATH", path).env("HOME", home).env("LOOKBACK_DATA_DIR", data).env("NO_COLOR", "1");
+    command
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", home)
+        .env("LOOKBACK_DATA_DIR", data)
+        .env("NO_COLOR", "1");
     command.stdin(Stdio::null()).output().unwrap()
 }
 
@@ -34,7 +39,10 @@ fn assert_told(output: &Output, data: &Path) {
 }
 
 fn assert_found(output: &Output, session: &str) {
-    let (answer, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (answer, told) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert_eq!(output.status.code(), Some(0), "{told}");
     assert!(answer.contains(session), "{answer}{told}");
 }
@@ -48,17 +56,33 @@ fn a_full_disk() {
     for turn in 4..400 {
         // Words that no compression makes small.
         let words: Vec<String> = (0..100).map(|word| needle(turn, 1_000 + word)).collect();
-        transcripts[0].append_turn(&needle(0, turn), &words.join(" ")).unwrap();
+        transcripts[0]
+            .append_turn(&needle(0, turn), &words.join(" "))
+            .unwrap();
     }
     // A limit on the size of files, in blocks of 512 bytes, fails writes as a full disk does.
     let mut limited = Command::new("sh");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 300; exec \"$0\" \"$@\"", BINARY, "index"]);
+    limited.args([
+        "-c",
+        "trap '' XFSZ; ulimit -f 300; exec \"$0\" \"$@\"",
+        BINARY,
+        "index",
+    ]);
     assert_told(&run(limited, home, data), data);
 
     let mut limited = Command::new("sh");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 300; exec \"$0\" \"$@\"", BINARY, "search", &needle(1, 1)]);
+    limited.args([
+        "-c",
+        "trap '' XFSZ; ulimit -f 300; exec \"$0\" \"$@\"",
+        BINARY,
+        "search",
+        &needle(1, 1),
+    ]);
     assert_found(&run(limited, home, data), &transcripts[1].session_id);
-    assert_found(&run(lookback(&["search", &needle(0, 399)]), home, data), &transcripts[0].session_id);
+    assert_found(
+        &run(lookback(&["search", &needle(0, 399)]), home, data),
+        &transcripts[0].session_id,
+    );
 }
 
 #[test]
@@ -67,12 +91,17 @@ fn somebody_elses_data_folder() {
     let (home, data) = (home.path(), data.path());
     let mut transcripts = transcripts::home(home, 3, 4).unwrap();
     assert!(run(lookback(&["index"]), home, data).status.success());
-    transcripts[0].append_turn("a new prompt", "and its answer").unwrap();
+    transcripts[0]
+        .append_turn("a new prompt", "and its answer")
+        .unwrap();
     let strip = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     for folder in [home.to_owned(), data.join("text"), data.to_owned()] {
         strip(&folder, 0o555);
     }
-    let files = fs::read_dir(data).unwrap().chain(fs::read_dir(data.join("text")).unwrap()).map(|entry| entry.unwrap());
+    let files = fs::read_dir(data)
+        .unwrap()
+        .chain(fs::read_dir(data.join("text")).unwrap())
+        .map(|entry| entry.unwrap());
     for file in files.filter(|entry| entry.file_type().unwrap().is_file()) {
         strip(&file.path(), 0o444);
     }
@@ -83,11 +112,16 @@ fn somebody_elses_data_folder() {
             return lookback(arguments);
         }
         let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", BINARY]).args(arguments);
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups", BINARY])
+            .args(arguments);
         command
     };
     assert_told(&run(as_reader(&["index"]), home, data), data);
-    assert_found(&run(as_reader(&["search", &needle(1, 1)]), home, data), &transcripts[1].session_id);
+    assert_found(
+        &run(as_reader(&["search", &needle(1, 1)]), home, data),
+        &transcripts[1].session_id,
+    );
     assert_found(&run(as_reader(&["sessions"]), home, data), "made-up");
     for folder in [data.to_owned(), data.join("text"), home.to_owned()] {
         strip(&folder, 0o755);

@@ -26,15 +26,31 @@ const TURNS: u64 = 12;
 
 fn lookback(home: &Path, data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lookback"));
-    command.env_clear().env("HOME", home).env("LOOKBACK_DATA_DIR", data).env("NO_COLOR", "1");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .env_clear()
+        .env("HOME", home)
+        .env("LOOKBACK_DATA_DIR", data)
+        .env("NO_COLOR", "1");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command
 }
 
 fn json(home: &Path, data: &Path, arguments: &[&str]) -> Value {
     let mut command = lookback(home, data);
-    let output = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = command
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -60,9 +76,21 @@ fn assert_whole(home: &Path, data: &Path, turns: u64) {
     let listed = json(home, data, &["sessions", "--all", "--limit", "1000", "--json"]);
     let listed = listed["sessions"].as_array().unwrap();
     assert_eq!(listed.len() as u64, SESSIONS);
-    assert!(listed.iter().all(|session| session["turnCount"] == 2 * turns), "{listed:?}");
+    assert!(
+        listed.iter().all(|session| session["turnCount"] == 2 * turns),
+        "{listed:?}"
+    );
     let search = |query: &str| {
-        let arguments = ["search", "--freshness", "indexed", "--limit", "100", "--json", "--", query];
+        let arguments = [
+            "search",
+            "--freshness",
+            "indexed",
+            "--limit",
+            "100",
+            "--json",
+            "--",
+            query,
+        ];
         json(home, data, &arguments)["hits"].as_array().unwrap().clone()
     };
     let mut seed = Seed(turns);
@@ -70,10 +98,18 @@ fn assert_whole(home: &Path, data: &Path, turns: u64) {
         let (session, turn) = (seed.below(SESSIONS), seed.below(turns));
         let hits = search(&needle(session, turn));
         assert_eq!(hits.len(), 1, "{hits:?}");
-        assert!(hits[0]["sessionId"].as_str().unwrap().ends_with(&format!("{session:012}")));
+        assert!(
+            hits[0]["sessionId"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("{session:012}"))
+        );
     }
     // All sessions speak of it equally often; a document that was added twice would count twice.
-    let scores: Vec<f64> = search("importer").iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+    let scores: Vec<f64> = search("importer")
+        .iter()
+        .map(|hit| hit["score"].as_f64().unwrap())
+        .collect();
     let least = scores.iter().copied().fold(f64::MAX, f64::min);
     let most = scores.iter().copied().fold(0.0, f64::max);
     assert_eq!(scores.len() as u64, SESSIONS);
@@ -82,7 +118,9 @@ fn assert_whole(home: &Path, data: &Path, turns: u64) {
 
 #[test]
 fn killed_at_any_instant_the_next_run_is_whole() {
-    let rounds = std::env::var("LOOKBACK_CRASH_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    let rounds = std::env::var("LOOKBACK_CRASH_ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok());
     let rounds: u64 = rounds.unwrap_or(ROUNDS);
     let mut seed = Seed(20_261_130);
     let home = tempfile::tempdir().unwrap();
@@ -103,7 +141,9 @@ fn killed_at_any_instant_the_next_run_is_whole() {
     for turns in TURNS..TURNS + rounds {
         for (session, transcript) in (0..).zip(&mut transcripts) {
             let prompt = format!("please look at {} in the importer", needle(session, turns));
-            transcript.append_turn(&prompt, &format!("done, turn {turns} of the importer is mended")).unwrap();
+            transcript
+                .append_turn(&prompt, &format!("done, turn {turns} of the importer is mended"))
+                .unwrap();
         }
         let delay = whole.mul_f64(seed.below(1_000) as f64 / 1_000.0);
         killed += u64::from(kill_after(home.path(), data.path(), delay));

@@ -24,14 +24,25 @@ const ROUNDS: u64 = 4;
 
 fn json(home: &Path, data: &Path, arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lookback"));
-    command.env_clear().env("HOME", home).env("LOOKBACK_DATA_DIR", data).env("NO_COLOR", "1");
+    command
+        .env_clear()
+        .env("HOME", home)
+        .env("LOOKBACK_DATA_DIR", data)
+        .env("NO_COLOR", "1");
     let output = command.stdin(Stdio::null()).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn hits(answer: &Value) -> usize {
-    answer["hits"].as_array().unwrap_or_else(|| panic!("{answer}")).len()
+    answer["hits"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{answer}"))
+        .len()
 }
 
 #[test]
@@ -65,13 +76,22 @@ fn eight_processes_at_once() {
     for session in 0..SESSIONS {
         for turn in [0, TURNS] {
             let query = needle(session, turn);
-            let answer = json(home, data, &["search", "--freshness", "indexed", "--json", "--", &query]);
+            let answer = json(
+                home,
+                data,
+                &["search", "--freshness", "indexed", "--json", "--", &query],
+            );
             assert_eq!(hits(&answer), 1, "{query}: {answer}");
         }
     }
     let listed = json(home, data, &["sessions", "--all", "--limit", "1000", "--json"]);
     let listed = listed["sessions"].as_array().unwrap();
-    assert!(listed.iter().all(|session| session["turnCount"] == 2 * (TURNS + 1)), "{listed:?}");
+    assert!(
+        listed
+            .iter()
+            .all(|session| session["turnCount"] == 2 * (TURNS + 1)),
+        "{listed:?}"
+    );
 }
 
 /// A writer that never ends is a lock that is held; a search must answer all the same, and say so.
@@ -83,11 +103,22 @@ fn a_search_does_not_wait_for_a_writer() {
     json(home, data, &["index", "--json"]);
     let lock = File::options().write(true).open(data.join("lock")).unwrap();
     lock.lock().unwrap();
-    transcripts[0].append_turn(&needle(0, 9), "not indexed yet").unwrap();
+    transcripts[0]
+        .append_turn(&needle(0, 9), "not indexed yet")
+        .unwrap();
     let answer = json(home, data, &["search", "--json", "--", &needle(1, 1)]);
-    assert_eq!((hits(&answer), &answer["truncated"]["freshness"]), (1, &Value::Bool(true)));
-    assert_eq!(hits(&json(home, data, &["search", "--json", "--", &needle(0, 9)])), 0);
+    assert_eq!(
+        (hits(&answer), &answer["truncated"]["freshness"]),
+        (1, &Value::Bool(true))
+    );
+    assert_eq!(
+        hits(&json(home, data, &["search", "--json", "--", &needle(0, 9)])),
+        0
+    );
     drop(lock);
     let answer = json(home, data, &["search", "--json", "--", &needle(0, 9)]);
-    assert_eq!((hits(&answer), &answer["truncated"]["freshness"]), (1, &Value::Bool(false)));
+    assert_eq!(
+        (hits(&answer), &answer["truncated"]["freshness"]),
+        (1, &Value::Bool(false))
+    );
 }

@@ -195,7 +195,9 @@ pub(crate) fn run(
     if work.is_empty() && !owes_sweep {
         return Ok(finish(result, &work, Tally::from_sight(&sight), started));
     }
-    let Some(writer) = parts.sink.writer()? else {
+    // The files as they are, not what is new in them: a bound that is at hand.
+    let bytes = work.plan.read.iter().map(|task| task.file.stamp.size).sum();
+    let Some(writer) = parts.sink.writer(bytes)? else {
         result.writer_busy = true;
         result.complete = false;
         return Ok(finish(result, &work, Tally::from_sight(&sight), started));

@@ -17,7 +17,9 @@ use tantivy::{Index, TantivyDocument, doc};
 const HEAP_BYTES: usize = 100 << 20;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args_os().nth(1).ok_or("name the data folder of a finished index")?;
+    let folder = std::env::args_os()
+        .nth(1)
+        .ok_or("name the data folder of a finished index")?;
     let texts = texts(&Path::new(&folder).join("text"))?;
     let text_bytes: usize = texts.iter().map(String::len).sum();
 
@@ -58,12 +60,17 @@ fn texts(path: &Path) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let index = Index::open_in_dir(path)?;
     let (_, fields) = lookback_index::schema::schema();
     let searcher = index.reader()?.searcher();
-    let mut addresses: Vec<_> = searcher.search(&AllQuery, &DocSetCollector)?.into_iter().collect();
+    let mut addresses: Vec<_> = searcher
+        .search(&AllQuery, &DocSetCollector)?
+        .into_iter()
+        .collect();
     addresses.sort();
     let mut texts = Vec::with_capacity(addresses.len());
     for address in addresses {
         let document: TantivyDocument = searcher.doc(address)?;
-        let text = TextKind::ALL.into_iter().find_map(|kind| document.get_first(fields.text(kind))?.as_str());
+        let text = TextKind::ALL
+            .into_iter()
+            .find_map(|kind| document.get_first(fields.text(kind))?.as_str());
         texts.extend(text.map(str::to_owned));
     }
     Ok(texts)

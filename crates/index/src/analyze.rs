@@ -68,7 +68,11 @@ struct Slot {
 /// All terms of a text, in order of position, wholes before their first part.
 pub fn terms(text: &str) -> Vec<Term> {
     let mut analyzer = Analyzer::default();
-    let mut cursor = Cursor { text, at: 0, position: 0 };
+    let mut cursor = Cursor {
+        text,
+        at: 0,
+        position: 0,
+    };
     let mut all = Vec::new();
     while analyzer.fill(&mut cursor) {
         let run = analyzer.slots.get(..analyzer.filled).unwrap_or_default();
@@ -91,37 +95,38 @@ struct Cursor<'a> {
 impl Analyzer {
     /// The analyzer of [`BULK`].
     pub fn without_wholes() -> Self {
-        Self { without_wholes: true, ..Self::default() }
+        Self {
+            without_wholes: true,
+            ..Self::default()
+        }
     }
 
     /// Puts the terms of the next run into the buffer; `false` at the end.
     fn fill(&mut self, cursor: &mut Cursor<'_>) -> bool {
         (self.filled, self.given) = (0, 0);
         let bytes = cursor.text.as_bytes();
-        while let Some(&byte) = bytes.get(cursor.at) {
-            match class(byte) {
-                SEPARATOR => {
-                    cursor.at += 1;
+        loop {
+            let rest = bytes.get(cursor.at..).unwrap_or_default();
+            let Some(skipped) = rest.iter().position(|&byte| class(byte) != SEPARATOR) else {
+                return false;
+            };
+            cursor.at += skipped;
+            let start = cursor.at;
+            if let Some(run) = plain_run(rest.get(skipped..).unwrap_or_default()) {
+                cursor.at += run.length;
+                self.plain(cursor, start, run);
+                return true;
+            }
+            if rest.get(skipped).is_some_and(|&byte| class(byte) == BEYOND_ASCII) {
+                let character = char_at(cursor.text, start);
+                if !character.is_alphanumeric() {
+                    cursor.at += character.len_utf8();
                     continue;
                 }
-                BEYOND_ASCII => {
-                    let character = char_at(cursor.text, cursor.at);
-                    if !character.is_alphanumeric() {
-                        cursor.at += character.len_utf8();
-                        continue;
-                    }
-                    if is_unspaced(character) {
-                        self.unspaced(cursor);
-                        return true;
-                    }
+                if is_unspaced(character) {
+                    self.unspaced(cursor);
+                    return true;
                 }
-                _ => {}
-            }
-            let start = cursor.at;
-            if let Some(end) = plain_run(bytes, start) {
-                cursor.at = end;
-                self.plain(cursor, start);
-                return true;
             }
             cursor.at = run_end(cursor.text, start);
             self.run(cursor, start);
@@ -129,16 +134,18 @@ impl Analyzer {
                 return true;
             }
         }
-        false
     }
 
     /// The term of a run that is one part, which most are.
-    fn plain(&mut self, cursor: &mut Cursor<'_>, start: usize) {
-        let run = cursor.text.get(start..cursor.at.min(start + TERM_LIMIT)).unwrap_or_default();
-        let token = self.slot((start, cursor.at), cursor.position, TermRole::Part);
-        token.push_str(run);
-        if run.bytes().any(|byte| class(byte) == LARGE) {
-            token.make_ascii_lowercase();
+    fn plain(&mut self, cursor: &mut Cursor<'_>, start: usize, run: PlainRun) {
+        let text = cursor
+            .text
+            .get(start..cursor.at.min(start + TERM_LIMIT))
+            .unwrap_or_default();
+        let term = self.slot((start, cursor.at), cursor.position, TermRole::Part);
+        term.push_str(text);
+        if run.has_large {
+            term.make_ascii_lowercase();
         }
         cursor.position += 1;
         self.signs(cursor, start);
@@ -150,7 +157,12 @@ impl Analyzer {
             return;
         };
         let first = cursor.position;
-        let mut parts = Parts { run, is_ascii: run.is_ascii(), at: 0, count: 0 };
+        let mut parts = Parts {
+            run,
+            is_ascii: run.is_ascii(),
+            at: 0,
+            count: 0,
+        };
         let Some(first_part) = parts.next() else {
             return;
         };
@@ -160,11 +172,21 @@ impl Analyzer {
             // Keeps its place before the parts; what it is is known once the last of them is.
             self.push("", (0, 0), first, TermRole::Part);
         }
-        self.push(slice(run, first_part), offset(first_part, start), first, TermRole::Part);
+        self.push(
+            slice(run, first_part),
+            offset(first_part, start),
+            first,
+            TermRole::Part,
+        );
         cursor.position += 1;
         let mut end = first_part.1;
         while let Some(part) = next {
-            self.push(slice(run, part), offset(part, start), cursor.position, TermRole::Part);
+            self.push(
+                slice(run, part),
+                offset(part, start),
+                cursor.position,
+                TermRole::Part,
+            );
             cursor.position += 1;
             end = part.1;
             next = parts.next();
@@ -172,7 +194,10 @@ impl Analyzer {
         if several {
             let whole = (first_part.0, end);
             let role = TermRole::Whole(cursor.position - first);
-            fold_into(slice(run, whole), self.reset(0, offset(whole, start), first, role));
+            fold_into(
+                slice(run, whole),
+                self.reset(0, offset(whole, start), first, role),
+            );
         }
         self.signs(cursor, start);
     }
@@ -200,7 +225,10 @@ impl Analyzer {
     fn unspaced(&mut self, cursor: &mut Cursor<'_>) {
         let start = cursor.at;
         let rest = cursor.text.get(start..).unwrap_or_default();
-        let length = rest.char_indices().find(|(_, c)| !continues_unspaced(*c)).map_or(rest.len(), |(at, _)| at);
+        let length = rest
+            .char_indices()
+            .find(|(_, c)| !continues_unspaced(*c))
+            .map_or(rest.len(), |(at, _)| at);
         let run = rest.get(..length).unwrap_or_default();
         cursor.at += length;
         let plain = unicode_normalization::is_nfkc(run);
@@ -221,7 +249,8 @@ impl Analyzer {
             self.slot(here, cursor.position, TermRole::Part).push_str(&buffer);
             if let Some(&(next_at, next)) = folded.get(index + 1) {
                 buffer.extend(next.to_lowercase());
-                self.slot((here.0, range(next_at, next).1), cursor.position, TermRole::Pair).push_str(&buffer);
+                self.slot((here.0, range(next_at, next).1), cursor.position, TermRole::Pair)
+                    .push_str(&buffer);
             }
             cursor.position += 1;
         }
@@ -294,19 +323,27 @@ fn is_word(byte: u8) -> bool {
     class(byte) & (SMALL | LARGE | DIGIT | UNDERSCORE) != 0
 }
 
-/// Where the run at `start` ends, when its bytes alone say that it is one part: letters of one case, a
-/// capitalised word, or what begins with a digit. `None` leaves it to a closer look.
-fn plain_run(bytes: &[u8], start: usize) -> Option<usize> {
-    let first = class(*bytes.get(start)?);
+/// A run whose bytes alone say that it is one part.
+#[derive(Clone, Copy)]
+struct PlainRun {
+    length: usize,
+    has_large: bool,
+}
+
+/// The run at the start of `bytes`, when it is letters of one case, a capitalised word, or begins with a
+/// digit. `None` leaves it to a closer look.
+fn plain_run(bytes: &[u8]) -> Option<PlainRun> {
+    let (first, others) = bytes.split_first()?;
+    let first = class(*first);
     let mut rest = SEPARATOR;
-    let mut end = start + 1;
-    while let Some(&byte) = bytes.get(end) {
+    let mut length = 1;
+    for &byte in others {
         let class = class(byte);
         if class == SEPARATOR {
             break;
         }
         rest |= class;
-        end += 1;
+        length += 1;
     }
     let is_plain = match first {
         SMALL => rest & !SMALL == 0,
@@ -314,11 +351,16 @@ fn plain_run(bytes: &[u8], start: usize) -> Option<usize> {
         DIGIT => rest & (UNDERSCORE | BEYOND_ASCII) == 0,
         _ => false,
     };
-    is_plain.then_some(end)
+    is_plain.then_some(PlainRun {
+        length,
+        has_large: (first | rest) & LARGE != 0,
+    })
 }
 
 fn char_at(text: &str, at: usize) -> char {
-    text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or('\u{FFFD}')
+    text.get(at..)
+        .and_then(|rest| rest.chars().next())
+        .unwrap_or('\u{FFFD}')
 }
 
 /// Where the run that starts at `start` ends.
@@ -394,7 +436,11 @@ fn part_length(rest: &str) -> usize {
                 return at;
             }
         }
-        if here.is_numeric() && letters_only && at >= 2 && number_ends_name(rest.get(at..).unwrap_or_default()) {
+        if here.is_numeric()
+            && letters_only
+            && at >= 2
+            && number_ends_name(rest.get(at..).unwrap_or_default())
+        {
             return at;
         }
         letters_only &= here.is_alphabetic();
@@ -415,7 +461,11 @@ fn ascii_part_length(rest: &[u8]) -> usize {
             SEPARATOR | UNDERSCORE => true,
             LARGE => before != LARGE || class_at(at + 1) == SMALL,
             DIGIT => {
-                let after = rest.get(at..).unwrap_or_default().iter().position(|&byte| class(byte) != DIGIT);
+                let after = rest
+                    .get(at..)
+                    .unwrap_or_default()
+                    .iter()
+                    .position(|&byte| class(byte) != DIGIT);
                 let ends_name = after.is_none_or(|length| class_at(at + length) != SMALL);
                 letters_only && at >= 2 && ends_name
             }
@@ -433,7 +483,10 @@ fn ascii_part_length(rest: &[u8]) -> usize {
 /// Whether a number at the start of `rest` is followed by the end of a name or by a large letter.
 fn number_ends_name(rest: &str) -> bool {
     let after = rest.trim_start_matches(|c: char| c.is_numeric());
-    after.chars().next().is_none_or(|next| next == '_' || next.is_uppercase())
+    after
+        .chars()
+        .next()
+        .is_none_or(|next| next == '_' || next.is_uppercase())
 }
 
 /// Scripts that put no space between words; Hangul is among them because its words carry endings.
@@ -447,7 +500,8 @@ pub fn is_unspaced(character: char) -> bool {
 }
 
 fn continues_unspaced(character: char) -> bool {
-    is_unspaced(character) && (character.is_alphanumeric() || is_mark(character) || !character.is_ascii_punctuation())
+    is_unspaced(character)
+        && (character.is_alphanumeric() || is_mark(character) || !character.is_ascii_punctuation())
 }
 
 /// Marks that belong to the letter before them.
@@ -498,7 +552,8 @@ fn fold_char(character: char, folded: &mut String) {
                 folded.extend(base.to_lowercase());
             }
         });
-    } else if !matches!(character, '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05C7}' | '\u{064B}'..='\u{0652}') {
+    } else if !matches!(character, '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05C7}' | '\u{064B}'..='\u{0652}')
+    {
         folded.extend(character.to_lowercase());
     }
 }
@@ -517,7 +572,14 @@ impl Tokenizer for Analyzer {
             self.slots.push(Slot::default());
         }
         (self.filled, self.given) = (0, 0);
-        Terms { analyzer: self, cursor: Cursor { text, at: 0, position: 0 } }
+        Terms {
+            analyzer: self,
+            cursor: Cursor {
+                text,
+                at: 0,
+                position: 0,
+            },
+        }
     }
 }
 
@@ -527,7 +589,10 @@ impl Terms<'_> {
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "there is always a first slot, and only filled ones are given")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "there is always a first slot, and only filled ones are given"
+)]
 impl TokenStream for Terms<'_> {
     fn advance(&mut self) -> bool {
         if self.analyzer.given == self.analyzer.filled && !self.analyzer.fill(&mut self.cursor) {

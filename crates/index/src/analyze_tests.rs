@@ -5,43 +5,78 @@ use super::*;
 use proptest::prelude::*;
 
 fn shown(text: &str) -> Vec<String> {
-    terms(text).into_iter().map(|term| format!("{}@{}", term.text, term.position)).collect()
+    terms(text)
+        .into_iter()
+        .map(|term| format!("{}@{}", term.text, term.position))
+        .collect()
 }
 
 #[test]
 fn identifiers_give_themselves_and_their_parts() {
-    assert_eq!(shown("getUserById"), ["getuserbyid@0", "get@0", "user@1", "by@2", "id@3"]);
+    assert_eq!(
+        shown("getUserById"),
+        ["getuserbyid@0", "get@0", "user@1", "by@2", "id@3"]
+    );
     assert_eq!(shown("MAX_RETRY x"), ["max_retry@0", "max@0", "retry@1", "x@2"]);
-    assert_eq!(shown("HTTPServerConfig2"), ["httpserverconfig2@0", "http@0", "server@1", "config@2", "2@3"]);
+    assert_eq!(
+        shown("HTTPServerConfig2"),
+        ["httpserverconfig2@0", "http@0", "server@1", "config@2", "2@3"]
+    );
     assert_eq!(shown("__init__"), ["init@0"]);
     assert_eq!(shown("a3f9c12"), ["a3f9c12@0"]);
-    assert_eq!(shown("2026-09-21T01:07Z 3d_model"), ["2026@0", "09@1", "21t01@2", "07z@3", "3d_model@4", "3d@4", "model@5"]);
+    assert_eq!(
+        shown("2026-09-21T01:07Z 3d_model"),
+        [
+            "2026@0",
+            "09@1",
+            "21t01@2",
+            "07z@3",
+            "3d_model@4",
+            "3d@4",
+            "model@5"
+        ]
+    );
     assert_eq!(shown("utf8 v2"), ["utf8@0", "utf@0", "8@1", "v2@2"]);
 }
 
 #[test]
 fn punctuation_separates_without_leaving_gaps() {
-    assert_eq!(shown("error-401: foo.bar()"), ["error@0", "401@1", "foo@2", "bar@3"]);
+    assert_eq!(
+        shown("error-401: foo.bar()"),
+        ["error@0", "401@1", "foo@2", "bar@3"]
+    );
     assert_eq!(shown("/srv/app/.env"), ["srv@0", "app@1", "env@2"]);
 }
 
 #[test]
 fn signs_stay_with_short_names() {
-    assert_eq!(shown("c++ and C#, i+++ x"), ["c@0", "c++@0", "and@1", "c@2", "c#@2", "i@3", "x@4"]);
+    assert_eq!(
+        shown("c++ and C#, i+++ x"),
+        ["c@0", "c++@0", "and@1", "c@2", "c#@2", "i@3", "x@4"]
+    );
     assert_eq!(shown("#123 issue#7"), ["123@0", "issue@1", "7@2"]);
 }
 
 #[test]
 fn unspaced_scripts_give_characters_and_pairs() {
     assert_eq!(shown("令牌x"), ["令@0", "令牌@0", "牌@1", "x@2"]);
-    assert_eq!(shown("인증"), shown("\u{110B}\u{1175}\u{11AB}\u{110C}\u{1173}\u{11BC}"));
+    assert_eq!(
+        shown("인증"),
+        shown("\u{110B}\u{1175}\u{11AB}\u{110C}\u{1173}\u{11BC}")
+    );
     assert_eq!(shown("ユーザー").len(), 7);
     assert_eq!(shown("ﾕｰｻﾞｰ"), shown("ユーザー"));
 }
 
 #[test]
 fn forms_of_one_word_are_one_term() {
-    for (a, b) in [("café", "cafe\u{301}"), ("CAFÉ", "cafe"), ("Straße", "STRASSE"), ("İstanbul", "istanbul"), ("ｆｕｌｌ", "full")] {
+    for (a, b) in [
+        ("café", "cafe\u{301}"),
+        ("CAFÉ", "cafe"),
+        ("Straße", "STRASSE"),
+        ("İstanbul", "istanbul"),
+        ("ｆｕｌｌ", "full"),
+    ] {
         assert_eq!(shown(a), shown(b), "{a} {b}");
     }
     assert_ne!(shown("мой"), shown("мои"));

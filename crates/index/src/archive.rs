@@ -36,7 +36,11 @@ impl ArchivedSession {
             facts: self.facts.clone(),
             shadowed: self.shadowed.clone(),
         };
-        SessionRead { ordinal, session, resume: self.resume.clone() }
+        SessionRead {
+            ordinal,
+            session,
+            resume: self.resume.clone(),
+        }
     }
 }
 
@@ -46,7 +50,9 @@ pub fn path_of(archive: &Path, agent: &str, transcript: &Path, session_id: &str)
     key.push(0);
     key.extend_from_slice(session_id.as_bytes());
     let agent: String = agent.chars().filter(char::is_ascii_alphanumeric).collect();
-    archive.join(agent).join(format!("{:032x}.jsonl.zst", xxhash_rust::xxh3::xxh3_128(&key)))
+    archive
+        .join(agent)
+        .join(format!("{:032x}.jsonl.zst", xxhash_rust::xxh3::xxh3_128(&key)))
 }
 
 /// Writes a session; afterwards it is on the disk whole, or not at all.
@@ -63,7 +69,10 @@ pub fn write(path: &Path, session: &ArchivedSession, texts: &[StoredText]) -> Re
         lines.write_all(b"\n")?;
         serde_json::to_writer(&mut lines, text)?;
     }
-    let file = lines.finish()?.into_inner().map_err(|error| Cause::Io(error.into_error()))?;
+    let file = lines
+        .finish()?
+        .into_inner()
+        .map_err(|error| Cause::Io(error.into_error()))?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;
     // The rename itself must last; where folders cannot be opened it does by itself.

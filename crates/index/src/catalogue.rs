@@ -62,7 +62,11 @@ fn prepare(connection: &Connection) -> Result<()> {
 
 fn check_identity(connection: &Connection) -> Result<()> {
     let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    if id == APPLICATION_ID { Ok(()) } else { Err(Cause::Foreign) }
+    if id == APPLICATION_ID {
+        Ok(())
+    } else {
+        Err(Cause::Foreign)
+    }
 }
 
 fn has_log(path: &Path) -> bool {
@@ -103,7 +107,10 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
 
 fn migrate(connection: &mut Connection) -> Result<()> {
     let applied = version(connection)?;
-    let due = MIGRATIONS.iter().enumerate().skip(usize::try_from(applied).unwrap_or(usize::MAX));
+    let due = MIGRATIONS
+        .iter()
+        .enumerate()
+        .skip(usize::try_from(applied).unwrap_or(usize::MAX));
     for (index, migration) in due {
         let transaction = connection.transaction()?;
         transaction.execute_batch(migration)?;
@@ -137,7 +144,9 @@ pub fn meta(connection: &Connection, key: &str) -> Result<Option<String>> {
 /// # Errors
 /// When it cannot be read.
 pub fn meta_number(connection: &Connection, key: &str) -> Result<u64> {
-    Ok(meta(connection, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
+    Ok(meta(connection, key)?
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(0))
 }
 
 /// Writes a value of the meta table.
@@ -171,7 +180,9 @@ struct SqlPath<'a>(&'a Path);
 
 impl ToSql for SqlPath<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.0.as_os_str().as_encoded_bytes())))
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(
+            self.0.as_os_str().as_encoded_bytes(),
+        )))
     }
 }
 

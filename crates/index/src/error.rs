@@ -41,7 +41,10 @@ impl Cause {
             Self::Sqlite(_) | Self::Json(_) | Self::Foreign => true,
             Self::Tantivy(error) => !matches!(
                 error,
-                Text::IoError(_) | Text::OpenWriteError(_) | Text::LockFailure(..) | Text::OpenDirectoryError(_)
+                Text::IoError(_)
+                    | Text::OpenWriteError(_)
+                    | Text::LockFailure(..)
+                    | Text::OpenDirectoryError(_)
             ),
             Self::Io(_) => false,
         }
@@ -49,12 +52,18 @@ impl Cause {
 
     /// As an error of reading `path`.
     pub fn reading(self, path: &Path) -> StoreError {
-        StoreError::Read { path: path.to_owned(), source: Box::new(self) }
+        StoreError::Read {
+            path: path.to_owned(),
+            source: Box::new(self),
+        }
     }
 
     /// As an error of writing `path`.
     pub fn writing(self, path: &Path) -> StoreError {
-        StoreError::Write { path: path.to_owned(), source: Box::new(self) }
+        StoreError::Write {
+            path: path.to_owned(),
+            source: Box::new(self),
+        }
     }
 }
 

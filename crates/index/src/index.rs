@@ -27,7 +27,26 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, heap_bytes: 64 << 20 }
+        Self {
+            threads: 1,
+            heap_bytes: 64 << 20,
+        }
+    }
+}
+
+impl Options {
+    /// Below this many bytes one thread with little memory is done before more have begun.
+    const SMALL: u64 = 16 << 20;
+
+    fn for_reading(self, bytes: u64) -> Self {
+        if bytes > Self::SMALL {
+            self
+        } else {
+            Self {
+                threads: 1,
+                heap_bytes: 15 << 20,
+            }
+        }
     }
 }
 
@@ -44,16 +63,26 @@ impl Index {
     /// # Errors
     /// [`StoreError::Newer`] when a newer lookback wrote it.
     pub fn open(root: &Path, options: Options) -> std::result::Result<Self, StoreError> {
-        let layout = Layout { root: root.to_owned() };
+        let layout = Layout {
+            root: root.to_owned(),
+        };
         // A catalogue that cannot be read is the writer's to mend, or the first question's to report.
         let opened = catalogue::open_reader(&layout.catalogue()).ok().flatten();
         if let Some(connection) = &opened {
             let found = catalogue::version(connection).map_err(|error| error.reading(root))?;
             if found > catalogue::VERSION {
-                return Err(StoreError::Newer { path: root.to_owned(), found, known: catalogue::VERSION });
+                return Err(StoreError::Newer {
+                    path: root.to_owned(),
+                    found,
+                    known: catalogue::VERSION,
+                });
             }
         }
-        Ok(Self { layout, options, catalogue: Mutex::new(opened) })
+        Ok(Self {
+            layout,
+            options,
+            catalogue: Mutex::new(opened),
+        })
     }
 
     /// The data folder.
@@ -94,23 +123,25 @@ impl Index {
 
     /// Opens for writing; what turns out to be damaged is set aside and begun anew, from the sources and
     /// the archive.
-    fn open_writer(&self) -> Result<Option<Writer>> {
+    fn open_writer(&self, options: Options) -> Result<Option<Writer>> {
         create_private_folder(&self.layout.root)?;
         let Some(lock) = take_lock(&self.layout.lock())? else {
             return Ok(None);
         };
-        match Writer::open(&self.layout, self.options, lock) {
+        match Writer::open(&self.layout, options, lock) {
             Err(error) if error.is_damage() => {}
             other => return other.map(Some),
         }
-        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.catalogue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         self.set_aside(&self.layout.text())?;
         let Some(lock) = take_lock(&self.layout.lock())? else {
             return Ok(None);
         };
-        let whole = catalogue::open_writer(&self.layout.catalogue()).and_then(|connection| {
-            catalogue::write::owe_all_reads(&connection)
-        });
+        let whole = catalogue::open_writer(&self.layout.catalogue())
+            .and_then(|connection| catalogue::write::owe_all_reads(&connection));
         if whole.is_err() {
             for suffix in ["", "-wal", "-shm"] {
                 let mut path = self.layout.catalogue().into_os_string();
@@ -118,13 +149,17 @@ impl Index {
                 self.set_aside(Path::new(&path))?;
             }
         }
-        Writer::open(&self.layout, self.options, lock).map(Some)
+        Writer::open(&self.layout, options, lock).map(Some)
     }
 
     /// The number of the text index's last commit; 0 when it cannot be told, or is another's.
     fn text_generation(&self, identity: &str) -> u64 {
         let payload = text::payload_in(&self.layout.text()).unwrap_or_default();
-        if payload.index == identity { payload.generation } else { 0 }
+        if payload.index == identity {
+            payload.generation
+        } else {
+            0
+        }
     }
 
     fn snapshot(&self) -> std::result::Result<Option<TextSnapshot>, StoreError> {
@@ -132,7 +167,9 @@ impl Index {
         if !path.join("meta.json").exists() {
             return Ok(None);
         }
-        text::open_snapshot(&path).map(Some).map_err(|error| error.reading(&path))
+        text::open_snapshot(&path)
+            .map(Some)
+            .map_err(|error| error.reading(&path))
     }
 }
 
@@ -148,7 +185,11 @@ fn create_private_folder(path: &Path) -> Result<()> {
 /// The lock of a data folder; `None` while another process holds it. The system lets it go when its
 /// holder ends, however it ends.
 fn take_lock(path: &Path) -> Result<Option<File>> {
-    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -202,7 +243,9 @@ impl Catalogue for Index {
         let Some(snapshot) = self.snapshot()? else {
             return Ok(Vec::new());
         };
-        snapshot.stored_text(session).map_err(|error| error.reading(&self.layout.text()))
+        snapshot
+            .stored_text(session)
+            .map_err(|error| error.reading(&self.layout.text()))
     }
 }
 
@@ -217,8 +260,8 @@ impl SearchProvider for Index {
 }
 
 impl IndexSink for Index {
-    fn writer(&self) -> std::result::Result<Option<Box<dyn IndexWriter>>, StoreError> {
-        match self.open_writer() {
+    fn writer(&self, bytes: u64) -> std::result::Result<Option<Box<dyn IndexWriter>>, StoreError> {
+        match self.open_writer(self.options.for_reading(bytes)) {
             Ok(writer) => Ok(writer.map(|writer| Box::new(writer) as Box<dyn IndexWriter>)),
             Err(error) => Err(error.writing(&self.layout.root)),
         }

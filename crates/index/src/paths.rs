@@ -34,7 +34,9 @@ impl PathScope {
         if paths.is_empty() {
             return Self { wanted: None };
         }
-        Self { wanted: Some(paths.iter().filter_map(|path| Wanted::of(path)).collect()) }
+        Self {
+            wanted: Some(paths.iter().filter_map(|path| Wanted::of(path)).collect()),
+        }
     }
 
     /// Whether it narrows nothing.
@@ -67,7 +69,11 @@ impl Wanted {
         match self {
             Self::Under(folder) => folder.root == key.root && key.segments.starts_with(&folder.segments),
             Self::Segments(names) => {
-                let folded: Vec<String> = key.segments.iter().map(|segment| segment.to_lowercase()).collect();
+                let folded: Vec<String> = key
+                    .segments
+                    .iter()
+                    .map(|segment| segment.to_lowercase())
+                    .collect();
                 folded.windows(names.len()).any(|window| window == names)
             }
         }
@@ -81,7 +87,9 @@ impl Key {
         let unified = path.replace('\\', "/");
         let unified = unified.strip_prefix("//?/").unwrap_or(&unified);
         for share in ["//wsl$/", "//wsl.localhost/"] {
-            let prefix = unified.get(..share.len()).filter(|prefix| prefix.eq_ignore_ascii_case(share));
+            let prefix = unified
+                .get(..share.len())
+                .filter(|prefix| prefix.eq_ignore_ascii_case(share));
             if prefix.is_some() {
                 let (distribution, inside) = unified.get(share.len()..)?.split_once('/')?;
                 return Some(Self::unix(inside, &distribution.to_lowercase()));
@@ -89,7 +97,10 @@ impl Key {
         }
         if let Some(share) = unified.strip_prefix("//") {
             let (host, rest) = share.split_once('/')?;
-            return Some(Self { root: format!("//{}", host.to_lowercase()), segments: segments(rest, true) });
+            return Some(Self {
+                root: format!("//{}", host.to_lowercase()),
+                segments: segments(rest, true),
+            });
         }
         let mut characters = unified.chars();
         let (first, second) = (characters.next()?, characters.next());
@@ -100,7 +111,10 @@ impl Key {
     }
 
     fn drive(letter: char, rest: &str) -> Self {
-        Self { root: format!("{}:", letter.to_ascii_lowercase()), segments: segments(rest, true) }
+        Self {
+            root: format!("{}:", letter.to_ascii_lowercase()),
+            segments: segments(rest, true),
+        }
     }
 
     /// A Unix path; a mounted Windows drive is that drive.
@@ -114,16 +128,25 @@ impl Key {
             let rest: Vec<&str> = parts.collect();
             return Self::drive(letter, &rest.join("/"));
         }
-        Self { root: root.to_owned(), segments: segments(path, false) }
+        Self {
+            root: root.to_owned(),
+            segments: segments(path, false),
+        }
     }
 }
 
 fn segments(path: &str, fold_case: bool) -> Vec<String> {
-    let parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
+    let parts = path
+        .split(['/', '\\'])
+        .filter(|part| !part.is_empty() && *part != ".");
     parts
         .map(|part| {
             let composed: String = part.nfc().collect();
-            if fold_case { composed.to_lowercase() } else { composed }
+            if fold_case {
+                composed.to_lowercase()
+            } else {
+                composed
+            }
         })
         .collect()
 }
@@ -143,7 +166,10 @@ mod tests {
             ("C:\\Work\\App", "c:/work/app/src"),
             ("/mnt/c/Work", "C:\\work\\app"),
             ("\\\\wsl$\\Ubuntu\\mnt\\c\\Work", "/mnt/c/work/app"),
-            ("\\\\wsl$\\Ubuntu\\home\\dev", "\\\\wsl.localhost\\ubuntu\\home\\dev\\x"),
+            (
+                "\\\\wsl$\\Ubuntu\\home\\dev",
+                "\\\\wsl.localhost\\ubuntu\\home\\dev\\x",
+            ),
             ("/srv/caf\u{e9}", "/srv/cafe\u{301}/x"),
             ("/", "/srv/app"),
             ("shop-api", "C:\\Users\\dev\\shop-api"),

@@ -48,9 +48,21 @@ pub fn schema() -> (Schema, Fields) {
         builder.add_text_field(field_name(kind), text)
     });
     let session = builder.add_u64_field(SESSION, INDEXED | FAST);
-    let [seq, chunk, copy_key, kind] = [SEQ, CHUNK, COPY_KEY, KIND].map(|column| builder.add_u64_field(column, FAST));
+    let [seq, chunk, copy_key, kind] =
+        [SEQ, CHUNK, COPY_KEY, KIND].map(|column| builder.add_u64_field(column, FAST));
     let time = builder.add_i64_field(TIME, FAST);
-    (builder.build(), Fields { texts, session, seq, chunk, copy_key, kind, time })
+    (
+        builder.build(),
+        Fields {
+            texts,
+            session,
+            seq,
+            chunk,
+            copy_key,
+            kind,
+            time,
+        },
+    )
 }
 
 /// Whether identifiers of several parts are also terms as a whole in text of this kind.
@@ -72,7 +84,9 @@ fn field_name(kind: TextKind) -> &'static str {
 /// How the index is kept: text compressed by zstd in blocks of 128 KiB, which a snippet unpacks one of.
 pub fn settings() -> IndexSettings {
     IndexSettings {
-        docstore_compression: Compressor::Zstd(ZstdCompressor { compression_level: Some(3) }),
+        docstore_compression: Compressor::Zstd(ZstdCompressor {
+            compression_level: Some(3),
+        }),
         docstore_compress_dedicated_thread: false,
         docstore_blocksize: 128 << 10,
         ..IndexSettings::default()
@@ -82,8 +96,12 @@ pub fn settings() -> IndexSettings {
 /// Makes the analyzers known to an index.
 pub fn register(index: &tantivy::Index) {
     use tantivy::tokenizer::TextAnalyzer;
-    index.tokenizers().register(SPOKEN, TextAnalyzer::from(Analyzer::default()));
-    index.tokenizers().register(BULK, TextAnalyzer::from(Analyzer::without_wholes()));
+    index
+        .tokenizers()
+        .register(SPOKEN, TextAnalyzer::from(Analyzer::default()));
+    index
+        .tokenizers()
+        .register(BULK, TextAnalyzer::from(Analyzer::without_wholes()));
 }
 
 impl Fields {

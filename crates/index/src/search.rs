@@ -29,7 +29,11 @@ use std::cmp::Reverse;
 ///
 /// # Errors
 /// When either cannot be read.
-pub(crate) fn run(connection: &Connection, text: Option<&TextSnapshot>, request: &SearchRequest) -> Result<SearchAnswer> {
+pub(crate) fn run(
+    connection: &Connection,
+    text: Option<&TextSnapshot>,
+    request: &SearchRequest,
+) -> Result<SearchAnswer> {
     let generation = catalogue::meta_number(connection, "generation")?;
     let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
     let key = cursor::query_key(request);
@@ -38,7 +42,12 @@ pub(crate) fn run(connection: &Connection, text: Option<&TextSnapshot>, request:
         Err(refusal) => return Ok(refusal),
     };
     let plan = parse::parse(&request.query);
-    let mut page = SearchPage { generation, query_cut: plan.cut, route: "or".to_owned(), ..SearchPage::default() };
+    let mut page = SearchPage {
+        generation,
+        query_cut: plan.cut,
+        route: "or".to_owned(),
+        ..SearchPage::default()
+    };
     if plan.is_blank() {
         return Ok(SearchAnswer::Results(page));
     }
@@ -62,7 +71,11 @@ pub(crate) fn run(connection: &Connection, text: Option<&TextSnapshot>, request:
             None => None,
         };
         page.snippets_cut += u64::from(evidence.as_ref().is_some_and(|evidence| evidence.snippet.cut));
-        page.hits.push(Hit { session: row, score: f64::from(found_session.score), evidence });
+        page.hits.push(Hit {
+            session: row,
+            score: f64::from(found_session.score),
+            evidence,
+        });
     }
     if shown.len() > cut {
         page.cursor = Some(cursor::encode(&identity, generation, offset + cut, key));
@@ -72,8 +85,18 @@ pub(crate) fn run(connection: &Connection, text: Option<&TextSnapshot>, request:
 
 /// A query of operators alone lists the sessions that satisfy them, newest first.
 fn operator_only(sessions: &SessionSet) -> Found {
-    let matches = sessions.allowed().map(|session| Match { session, ..Match::default() }).collect();
-    Found { matches, route: "or".to_owned(), ..Found::default() }
+    let matches = sessions
+        .allowed()
+        .map(|session| Match {
+            session,
+            ..Match::default()
+        })
+        .collect();
+    Found {
+        matches,
+        route: "or".to_owned(),
+        ..Found::default()
+    }
 }
 
 /// The total order of hits: by score or time, then by time, agent and id, so that it does not depend on
@@ -89,19 +112,35 @@ fn rank(connection: &Connection, found: &Found, sessions: &SessionSet, sort: Sor
         })
         .collect();
     let by_time = sort == Sort::Newest || found.terms.is_empty();
-    let score_key = |found: &Match| if by_time { 0 } else { Reverse(ordered(found.score)).0 };
+    let score_key = |found: &Match| {
+        if by_time {
+            0
+        } else {
+            Reverse(ordered(found.score)).0
+        }
+    };
     let key = |(found, updated): &(Match, Option<Timestamp>)| (Reverse(score_key(found)), Reverse(*updated));
     ranked.sort_by_key(|entry| (key(entry), entry.0.session));
     let mut start = 0;
     while let Some(first) = ranked.get(start).map(key) {
-        let ties = ranked.get(start..).unwrap_or_default().iter().take_while(|entry| key(entry) == first).count();
-        if ties > 1 && let Some(group) = ranked.get_mut(start..start + ties) {
+        let ties = ranked
+            .get(start..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|entry| key(entry) == first)
+            .count();
+        if ties > 1
+            && let Some(group) = ranked.get_mut(start..start + ties)
+        {
             let mut named = Vec::with_capacity(ties);
             for entry in group.iter() {
                 named.push((sessions::name_of(connection, entry.0.session)?, *entry));
             }
             named.sort_by(|a, b| a.0.cmp(&b.0));
-            group.iter_mut().zip(named).for_each(|(place, (_, entry))| *place = entry);
+            group
+                .iter_mut()
+                .zip(named)
+                .for_each(|(place, (_, entry))| *place = entry);
         }
         start += ties.max(1);
     }
@@ -122,9 +161,22 @@ fn evidence(text: &TextSnapshot, found: &Match, all: &Found) -> Result<Option<Ev
         return Ok(None);
     };
     let columns = text.searcher.segment_reader(address.segment_ord).fast_fields();
-    let seq = columns.u64(crate::schema::SEQ)?.first(address.doc_id).unwrap_or(0);
-    let time = Timestamp(columns.i64(crate::schema::TIME)?.first(address.doc_id).unwrap_or(0));
-    Ok(Some(Evidence { snippet: snippet::snippet(&words, &all.terms), kind, time, seq }))
+    let seq = columns
+        .u64(crate::schema::SEQ)?
+        .first(address.doc_id)
+        .unwrap_or(0);
+    let time = Timestamp(
+        columns
+            .i64(crate::schema::TIME)?
+            .first(address.doc_id)
+            .unwrap_or(0),
+    );
+    Ok(Some(Evidence {
+        snippet: snippet::snippet(&words, &all.terms),
+        kind,
+        time,
+        seq,
+    }))
 }
 
 /// The plan's words, for the rungs.

@@ -2,6 +2,8 @@
 
 use crate::error::{Cause, Result};
 use crate::schema::{self, Fields};
+use lookback_model::ports::StoredText;
+use lookback_model::{SessionOrdinal, TextKind, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +11,6 @@ use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWrite
 use tantivy::directory::{
     Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
-use lookback_model::ports::StoredText;
-use lookback_model::{SessionOrdinal, TextKind, Timestamp};
 use tantivy::schema::Value;
 use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
 
@@ -40,16 +40,31 @@ impl TextSnapshot {
         let term = self.fields.session_term(session);
         let query = tantivy::query::TermQuery::new(term, tantivy::schema::IndexRecordOption::Basic);
         let mut found = Vec::new();
-        for address in self.searcher.search(&query, &tantivy::collector::DocSetCollector)? {
+        for address in self
+            .searcher
+            .search(&query, &tantivy::collector::DocSetCollector)?
+        {
             let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
             let number = |name| -> Result<u64> { Ok(columns.u64(name)?.first(address.doc_id).unwrap_or(0)) };
             let time = Timestamp(columns.i64(schema::TIME)?.first(address.doc_id).unwrap_or(0));
             let Some((kind, text)) = self.text_of(address)? else {
                 continue;
             };
-            let (seq, chunk, copy_key) =
-                (number(schema::SEQ)?, number(schema::CHUNK)?, number(schema::COPY_KEY)?);
-            found.push((chunk, StoredText { seq, time, kind, copy_key, text }));
+            let (seq, chunk, copy_key) = (
+                number(schema::SEQ)?,
+                number(schema::CHUNK)?,
+                number(schema::COPY_KEY)?,
+            );
+            found.push((
+                chunk,
+                StoredText {
+                    seq,
+                    time,
+                    kind,
+                    copy_key,
+                    text,
+                },
+            ));
         }
         found.sort_by_key(|(chunk, text)| (text.seq, text.kind, *chunk));
         Ok(found.into_iter().map(|(_, text)| text).collect())
@@ -86,7 +101,10 @@ pub(crate) fn open_snapshot(path: &Path) -> Result<TextSnapshot> {
     let mut tries = 0;
     loop {
         let payload = payload(&index)?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into();
         let reader: tantivy::IndexReader = match reader {
             Ok(reader) => reader,
             Err(error) if tries < OPEN_TRIES && is_missing_file(&error) => {
@@ -96,14 +114,20 @@ pub(crate) fn open_snapshot(path: &Path) -> Result<TextSnapshot> {
             Err(error) => return Err(error.into()),
         };
         if payload == self::payload(&index)? || tries >= OPEN_TRIES {
-            return Ok(TextSnapshot { searcher: reader.searcher(), fields });
+            return Ok(TextSnapshot {
+                searcher: reader.searcher(),
+                fields,
+            });
         }
         tries += 1;
     }
 }
 
 fn is_missing_file(error: &tantivy::TantivyError) -> bool {
-    matches!(error, tantivy::TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)))
+    matches!(
+        error,
+        tantivy::TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_))
+    )
 }
 
 /// What the last commit says of itself; the default before the first.

@@ -102,7 +102,11 @@ impl Writer {
             while stream.advance() {
                 let bytes: Option<[u8; 8]> = stream.key().try_into().ok();
                 let ordinal = bytes.and_then(|bytes| u32::try_from(u64::from_be_bytes(bytes)).ok());
-                unknown.extend(ordinal.filter(|ordinal| !known.contains(ordinal)).map(SessionOrdinal));
+                unknown.extend(
+                    ordinal
+                        .filter(|ordinal| !known.contains(ordinal))
+                        .map(SessionOrdinal),
+                );
             }
         }
         Ok(unknown)
@@ -125,7 +129,10 @@ impl Writer {
             batch.read.push(FileRead {
                 id: None,
                 file: session.file.clone(),
-                cursor: ReadCursor { position: Position::Whole, state: String::new() },
+                cursor: ReadCursor {
+                    position: Position::Whole,
+                    state: String::new(),
+                },
                 account: lookback_model::source::ReadAccount::default(),
                 sessions: vec![session.as_read(ordinal)],
             });
@@ -137,7 +144,10 @@ impl Writer {
         let catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
         for path in restored {
             let bytes = path.as_os_str().as_encoded_bytes();
-            catalogue.execute("UPDATE files SET presence = 'missing' WHERE path = ?1", params![bytes])?;
+            catalogue.execute(
+                "UPDATE files SET presence = 'missing' WHERE path = ?1",
+                params![bytes],
+            )?;
         }
         Ok(())
     }
@@ -176,7 +186,9 @@ impl Writer {
 
     fn begin_text(&self) -> Result<tantivy::IndexWriter> {
         let threads = self.options.threads.max(1);
-        let writer = self.index.writer_with_num_threads(threads, self.options.heap_bytes)?;
+        let writer = self
+            .index
+            .writer_with_num_threads(threads, self.options.heap_bytes)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(writer)
     }
@@ -207,7 +219,10 @@ impl Writer {
             writer.delete_term(self.fields.session_term(session));
         }
         let mut prepared = writer.prepare_commit()?;
-        let payload = Payload { index: self.identity.clone(), generation };
+        let payload = Payload {
+            index: self.identity.clone(),
+            generation,
+        };
         prepared.set_payload(&serde_json::to_string(&payload)?);
         catalogue::set_meta(&transaction, "text_generation", &generation.to_string())?;
         transaction.commit()?;
@@ -226,8 +241,15 @@ impl Writer {
             return Ok(());
         }
         segments.sort_by_key(tantivy::SegmentMeta::num_docs);
-        let small = if segments.len() > SEGMENTS_LIMIT { segments.len() - SEGMENTS_KEPT } else { 0 };
-        let chosen = segments.iter().enumerate().filter(|(at, segment)| *at < small || worn(segment));
+        let small = if segments.len() > SEGMENTS_LIMIT {
+            segments.len() - SEGMENTS_KEPT
+        } else {
+            0
+        };
+        let chosen = segments
+            .iter()
+            .enumerate()
+            .filter(|(at, segment)| *at < small || worn(segment));
         let ids: Vec<_> = chosen.map(|(_, segment)| segment.id()).collect();
         writer.merge(&ids).wait()?;
         writer.garbage_collect_files().wait()?;
@@ -237,7 +259,10 @@ impl Writer {
     /// Writes sessions whose files the batch calls missing to the archive. Gives the files that are not
     /// needed there, because another file that is present holds at least as much of their sessions.
     fn archive_vanished(&self, catalogue: &Connection, batch: &Batch) -> Result<Vec<FileId>> {
-        let missing = batch.presence.iter().filter(|(_, presence)| *presence == Presence::Missing);
+        let missing = batch
+            .presence
+            .iter()
+            .filter(|(_, presence)| *presence == Presence::Missing);
         let missing: Vec<FileId> = missing.map(|&(id, _)| id).collect();
         if missing.is_empty() {
             return Ok(Vec::new());
@@ -257,7 +282,13 @@ impl Writer {
                 let row = &report.row;
                 let (agent, root, path) = (row.agent.clone(), row.root.clone(), row.path.clone());
                 let archived = ArchivedSession {
-                    file: SourceFile { agent, root, path, role: row.role, stamp: row.stamp },
+                    file: SourceFile {
+                        agent,
+                        root,
+                        path,
+                        role: row.role,
+                        stamp: row.stamp,
+                    },
                     header: session.header.clone(),
                     facts: session.facts.clone(),
                     shadowed: session.shadowed.clone(),
@@ -294,7 +325,12 @@ fn has_fuller_copy(
         WHERE sessions.agent = ?1 AND sessions.session_id = ?2 AND sessions.turns >= ?3
             AND files.id <> ?4 AND presence = 'present'";
     let mut statement = catalogue.prepare_cached(sql)?;
-    let parameters = params![session.agent, session.session_id, session.facts.turns as i64, file.0];
+    let parameters = params![
+        session.agent,
+        session.session_id,
+        session.facts.turns as i64,
+        file.0
+    ];
     let found = statement.query_map(parameters, |row| row.get(0).map(FileId))?;
     let found: Vec<FileId> = found.collect::<rusqlite::Result<_>>()?;
     Ok(found.iter().any(|id| !missing.contains(id)))
@@ -314,10 +350,28 @@ fn documents(session: SessionOrdinal, texts: Vec<StoredText>) -> impl Iterator<I
     let mut last = None;
     let mut chunk = 0;
     texts.into_iter().map(move |text| {
-        chunk = if last == Some((text.seq, text.kind)) { chunk + 1 } else { 0 };
+        chunk = if last == Some((text.seq, text.kind)) {
+            chunk + 1
+        } else {
+            0
+        };
         last = Some((text.seq, text.kind));
-        let StoredText { seq, time, kind, copy_key, text } = text;
-        Document { session, seq, chunk, time, copy_key, kind, text }
+        let StoredText {
+            seq,
+            time,
+            kind,
+            copy_key,
+            text,
+        } = text;
+        Document {
+            session,
+            seq,
+            chunk,
+            time,
+            copy_key,
+            kind,
+            text,
+        }
     })
 }
 
@@ -336,14 +390,17 @@ impl IndexWriter for Writer {
     }
 
     fn add(&self, document: Document) -> std::result::Result<(), StoreError> {
-        self.add_document(&document).map_err(|error| error.writing(&self.layout.root))
+        self.add_document(&document)
+            .map_err(|error| error.writing(&self.layout.root))
     }
 
     fn retract(&self, session: SessionOrdinal) -> std::result::Result<(), StoreError> {
-        self.retract_term(self.fields.session_term(session)).map_err(|error| error.writing(&self.layout.root))
+        self.retract_term(self.fields.session_term(session))
+            .map_err(|error| error.writing(&self.layout.root))
     }
 
     fn commit(&self, batch: Batch) -> std::result::Result<u64, StoreError> {
-        self.commit_batch(&batch).map_err(|error| error.writing(&self.layout.root))
+        self.commit_batch(&batch)
+            .map_err(|error| error.writing(&self.layout.root))
     }
 }

@@ -6,8 +6,8 @@ use lookback_index::{Index, Options};
 use lookback_model::event::{Event, EventData, Message};
 use lookback_model::hit::Presence;
 use lookback_model::ports::{
-    Batch, Catalogue, FileRead, FileState, IndexSink, IndexWriter, SearchAnswer, SearchPage, SearchProvider, SessionFilter,
-    SessionRead, StoreError,
+    Batch, Catalogue, FileRead, FileState, IndexSink, IndexWriter, SearchAnswer, SearchPage, SearchProvider,
+    SessionFilter, SessionRead, StoreError,
 };
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::source::{
@@ -39,11 +39,16 @@ impl Vault {
     }
 
     fn writer(&self) -> Box<dyn IndexWriter> {
-        self.index.writer().unwrap().expect("nobody else writes")
+        self.index.writer(0).unwrap().expect("nobody else writes")
     }
 
     fn commit(&self, reads: Vec<FileRead>) -> u64 {
-        self.writer().commit(Batch { read: reads, ..Batch::default() }).unwrap()
+        self.writer()
+            .commit(Batch {
+                read: reads,
+                ..Batch::default()
+            })
+            .unwrap()
     }
 
     fn page(&self, request: &SearchRequest) -> SearchPage {
@@ -62,7 +67,12 @@ impl Vault {
         let rows = self.index.files().unwrap();
         let row = rows.iter().find(|row| row.path == Path::new(path)).unwrap();
         let presence = vec![(row.id, Presence::Missing)];
-        self.writer().commit(Batch { presence, ..Batch::default() }).unwrap();
+        self.writer()
+            .commit(Batch {
+                presence,
+                ..Batch::default()
+            })
+            .unwrap();
     }
 }
 
@@ -72,7 +82,12 @@ fn file(path: &str) -> SourceFile {
         root: "/root".into(),
         path: path.into(),
         role: FileRole::Transcript,
-        stamp: FileStamp { size: 1, modified_ns: 1, device: 1, inode: 1 },
+        stamp: FileStamp {
+            size: 1,
+            modified_ns: 1,
+            device: 1,
+            inode: 1,
+        },
     }
 }
 
@@ -106,7 +121,9 @@ fn add_as(
             native_id: None,
             copy_key: key,
         };
-        document::documents(ordinal, &event, document::TextCaps::default(), |document| writer.add(document).unwrap());
+        document::documents(ordinal, &event, document::TextCaps::default(), |document| {
+            writer.add(document).unwrap()
+        });
     }
     let facts = SessionFacts {
         turns: texts.len() as u64,
@@ -121,11 +138,21 @@ fn add_as(
     FileRead {
         id: None,
         file: file(path),
-        cursor: ReadCursor { position: Position::Whole, state: "state".into() },
-        account: ReadAccount { lines: texts.len() as u64, ..ReadAccount::default() },
+        cursor: ReadCursor {
+            position: Position::Whole,
+            state: "state".into(),
+        },
+        account: ReadAccount {
+            lines: texts.len() as u64,
+            ..ReadAccount::default()
+        },
         sessions: vec![SessionRead {
             ordinal,
-            session: ReadSession { header, facts, shadowed: vec![(0, 0)] },
+            session: ReadSession {
+                header,
+                facts,
+                shadowed: vec![(0, 0)],
+            },
             resume: None,
         }],
     }
@@ -145,8 +172,19 @@ fn nothing_is_seen_before_its_commit_and_all_after() {
     let writer = vault.writer();
     let read = add(&*writer, "/root/a", "a", 0, &["find the quokka", "again"]);
     assert!(vault.found("quokka").is_empty());
-    assert!(vault.index.sessions(&SessionFilter::default()).unwrap().is_empty());
-    writer.commit(Batch { read: vec![read], ..Batch::default() }).unwrap();
+    assert!(
+        vault
+            .index
+            .sessions(&SessionFilter::default())
+            .unwrap()
+            .is_empty()
+    );
+    writer
+        .commit(Batch {
+            read: vec![read],
+            ..Batch::default()
+        })
+        .unwrap();
     assert_eq!(vault.found("quokka"), ["a"]);
     let cursor = vault.index.cursor(vault.index.files().unwrap()[0].id).unwrap();
     assert_eq!(cursor.cursor.unwrap().state, "state");
@@ -169,9 +207,9 @@ fn there_is_one_writer_and_its_place_is_free_when_it_goes() {
     let vault = Vault::new();
     let other = Index::open(vault.folder.path(), Options::default()).unwrap();
     let writer = vault.writer();
-    assert!(other.writer().unwrap().is_none());
+    assert!(other.writer(0).unwrap().is_none());
     drop(writer);
-    assert!(other.writer().unwrap().is_some());
+    assert!(other.writer(0).unwrap().is_some());
 }
 
 #[test]
@@ -179,11 +217,21 @@ fn a_session_read_anew_leaves_nothing_of_its_old_self() {
     let vault = Vault::new();
     let writer = vault.writer();
     let read = add(&*writer, "/root/a", "a", 0, &["old quokka"]);
-    writer.commit(Batch { read: vec![read], ..Batch::default() }).unwrap();
+    writer
+        .commit(Batch {
+            read: vec![read],
+            ..Batch::default()
+        })
+        .unwrap();
     let row = vault.index.files().unwrap().remove(0);
     let mut read = add(&*writer, "/root/a", "a", 0, &["new wombat"]);
     read.id = Some(row.id);
-    writer.commit(Batch { read: vec![read], ..Batch::default() }).unwrap();
+    writer
+        .commit(Batch {
+            read: vec![read],
+            ..Batch::default()
+        })
+        .unwrap();
     assert!(vault.found("quokka").is_empty());
     assert_eq!(vault.found("wombat"), ["a"]);
 }
@@ -195,7 +243,12 @@ fn a_catalogue_that_is_one_commit_ahead_heals() {
     let writer = vault.writer();
     let keep = add(&*writer, "/root/keep", "keep", 0, &["keep the quokka"]);
     let change = add(&*writer, "/root/change", "change", 0, &["before wombat"]);
-    writer.commit(Batch { read: vec![keep, change], ..Batch::default() }).unwrap();
+    writer
+        .commit(Batch {
+            read: vec![keep, change],
+            ..Batch::default()
+        })
+        .unwrap();
     let text = vault.folder.path().join("text");
     let saved = tempfile::tempdir().unwrap();
     copy_folder(&text, saved.path());
@@ -205,7 +258,12 @@ fn a_catalogue_that_is_one_commit_ahead_heals() {
     let mut change = add(&*writer, "/root/change", "change", 0, &["after numbat"]);
     change.id = Some(changed);
     let new = add(&*writer, "/root/new", "new", 0, &["new potoroo"]);
-    writer.commit(Batch { read: vec![change, new], ..Batch::default() }).unwrap();
+    writer
+        .commit(Batch {
+            read: vec![change, new],
+            ..Batch::default()
+        })
+        .unwrap();
     drop(writer);
     fs::remove_dir_all(&text).unwrap();
     copy_folder(saved.path(), &text);
@@ -213,20 +271,38 @@ fn a_catalogue_that_is_one_commit_ahead_heals() {
     let vault = vault.reopened();
     assert_eq!(vault.found("quokka"), ["keep"]);
     let writer = vault.writer();
-    let due: Vec<_> = vault.index.files().unwrap().into_iter().filter(|row| row.state == FileState::Due).collect();
+    let due: Vec<_> = vault
+        .index
+        .files()
+        .unwrap()
+        .into_iter()
+        .filter(|row| row.state == FileState::Due)
+        .collect();
     assert_eq!(due.len(), 2, "{due:?}");
-    assert!(due.iter().all(|row| vault.index.cursor(row.id).unwrap().cursor.is_none()));
+    assert!(
+        due.iter()
+            .all(|row| vault.index.cursor(row.id).unwrap().cursor.is_none())
+    );
     let reads = due
         .iter()
         .map(|row| {
             let name = row.path.file_name().unwrap().to_str().unwrap();
-            let text = if name == "change" { "after numbat" } else { "new potoroo" };
+            let text = if name == "change" {
+                "after numbat"
+            } else {
+                "new potoroo"
+            };
             let mut read = add(&*writer, row.path.to_str().unwrap(), name, 0, &[text]);
             read.id = Some(row.id);
             read
         })
         .collect();
-    writer.commit(Batch { read: reads, ..Batch::default() }).unwrap();
+    writer
+        .commit(Batch {
+            read: reads,
+            ..Batch::default()
+        })
+        .unwrap();
     assert!(vault.found("wombat").is_empty());
     for (query, session) in [("quokka", "keep"), ("numbat", "change"), ("potoroo", "new")] {
         assert_eq!(vault.found(query), [session], "{query}");
@@ -238,9 +314,20 @@ fn a_vanished_session_outlives_damage_to_either_store() {
     for damage in ["text/meta.json", "text", "catalogue.sqlite"] {
         let vault = Vault::new();
         let writer = vault.writer();
-        let gone = add(&*writer, "/root/gone", "gone", 0, &["the vanished quokka", "said twice"]);
+        let gone = add(
+            &*writer,
+            "/root/gone",
+            "gone",
+            0,
+            &["the vanished quokka", "said twice"],
+        );
         let there = add(&*writer, "/root/there", "there", 0, &["still here wombat"]);
-        writer.commit(Batch { read: vec![gone, there], ..Batch::default() }).unwrap();
+        writer
+            .commit(Batch {
+                read: vec![gone, there],
+                ..Batch::default()
+            })
+            .unwrap();
         drop(writer);
         vault.set_missing("/root/gone");
         assert_eq!(vault.found("quokka"), ["gone"]);
@@ -256,7 +343,11 @@ fn a_vanished_session_outlives_damage_to_either_store() {
         let vault = vault.reopened();
         assert_eq!(vault.found("quokka"), ["gone"], "{damage}");
         let row = vault.index.find_sessions("gone").unwrap().remove(0);
-        assert_eq!((row.presence, row.facts.turns), (Presence::Missing, 2), "{damage}");
+        assert_eq!(
+            (row.presence, row.facts.turns),
+            (Presence::Missing, 2),
+            "{damage}"
+        );
         let texts = vault.index.stored_text(row.ordinal).unwrap();
         let words: Vec<_> = texts.iter().map(|text| (text.seq, text.text.as_str())).collect();
         assert_eq!(words, [(0, "the vanished quokka"), (1, "said twice")], "{damage}");
@@ -272,14 +363,28 @@ fn a_vanished_copy_of_a_present_session_leaves_the_session_once() {
     let vault = Vault::new();
     let writer = vault.writer();
     let old = add(&*writer, "/root/old/s", "s", 0, &["a quokka", "one reply"]);
-    let new = add(&*writer, "/root/new/s", "s", 0, &["a quokka", "one reply", "went on"]);
-    writer.commit(Batch { read: vec![old, new], ..Batch::default() }).unwrap();
+    let new = add(
+        &*writer,
+        "/root/new/s",
+        "s",
+        0,
+        &["a quokka", "one reply", "went on"],
+    );
+    writer
+        .commit(Batch {
+            read: vec![old, new],
+            ..Batch::default()
+        })
+        .unwrap();
     drop(writer);
     assert_eq!(vault.found("quokka"), ["s"]);
     vault.set_missing("/root/old/s");
     assert_eq!(vault.found("quokka"), ["s"]);
     let rows = vault.index.find_sessions("s").unwrap();
-    assert_eq!((rows.len(), rows[0].presence, rows[0].copies), (1, Presence::Present, 0));
+    assert_eq!(
+        (rows.len(), rows[0].presence, rows[0].copies),
+        (1, Presence::Present, 0)
+    );
 }
 
 #[test]
@@ -287,9 +392,26 @@ fn copied_history_is_found_where_it_was_said_first() {
     let vault = Vault::new();
     let writer = vault.writer();
     let first = add(&*writer, "/root/a", "a", 0, &["find the kowari", "race fixed"]);
-    let fork = add(&*writer, "/root/b", "b", 0, &["find the kowari", "race fixed", "also a test for quoll"]);
-    let alike = add(&*writer, "/root/c", "c", 5, &["find the kowari", "something else"]);
-    writer.commit(Batch { read: vec![fork, first, alike], ..Batch::default() }).unwrap();
+    let fork = add(
+        &*writer,
+        "/root/b",
+        "b",
+        0,
+        &["find the kowari", "race fixed", "also a test for quoll"],
+    );
+    let alike = add(
+        &*writer,
+        "/root/c",
+        "c",
+        5,
+        &["find the kowari", "something else"],
+    );
+    writer
+        .commit(Batch {
+            read: vec![fork, first, alike],
+            ..Batch::default()
+        })
+        .unwrap();
     let mut kowari = vault.found("kowari");
     kowari.sort();
     assert_eq!(kowari, ["a", "c"]);
@@ -300,11 +422,28 @@ fn copied_history_is_found_where_it_was_said_first() {
 fn pages_give_each_session_once_and_stale_cursors_are_refused() {
     let vault = Vault::new();
     let writer = vault.writer();
-    let reads = (0..25).map(|at| add(&*writer, &format!("/root/{at}"), &format!("s{at:02}"), at % 3, &["same words"]));
+    let reads = (0..25).map(|at| {
+        add(
+            &*writer,
+            &format!("/root/{at}"),
+            &format!("s{at:02}"),
+            at % 3,
+            &["same words"],
+        )
+    });
     let reads = reads.collect();
-    writer.commit(Batch { read: reads, ..Batch::default() }).unwrap();
+    writer
+        .commit(Batch {
+            read: reads,
+            ..Batch::default()
+        })
+        .unwrap();
     for sort in [Sort::Relevance, Sort::Newest] {
-        let mut request = SearchRequest { sort, limit: 7, ..SearchRequest::new("words") };
+        let mut request = SearchRequest {
+            sort,
+            limit: 7,
+            ..SearchRequest::new("words")
+        };
         let mut seen = Vec::new();
         loop {
             let page = vault.page(&request);
@@ -315,18 +454,36 @@ fn pages_give_each_session_once_and_stale_cursors_are_refused() {
             }
             request.limit = 5;
         }
-        let whole = vault.page(&SearchRequest { sort, limit: 100, ..SearchRequest::new("words") });
+        let whole = vault.page(&SearchRequest {
+            sort,
+            limit: 100,
+            ..SearchRequest::new("words")
+        });
         let whole: Vec<_> = whole.hits.into_iter().map(|hit| hit.session.session_id).collect();
         assert_eq!((seen.len(), &seen), (25, &whole));
         // Newest first, then by id.
         assert_eq!(whole[0], "s02");
     }
-    let first = vault.page(&SearchRequest { limit: 3, ..SearchRequest::new("words") });
+    let first = vault.page(&SearchRequest {
+        limit: 3,
+        ..SearchRequest::new("words")
+    });
     let read = add(&*writer, "/root/more", "more", 0, &["same words"]);
-    let generation = writer.commit(Batch { read: vec![read], ..Batch::default() }).unwrap();
-    let next = SearchRequest { cursor: first.cursor, ..SearchRequest::new("words") };
+    let generation = writer
+        .commit(Batch {
+            read: vec![read],
+            ..Batch::default()
+        })
+        .unwrap();
+    let next = SearchRequest {
+        cursor: first.cursor,
+        ..SearchRequest::new("words")
+    };
     let expected = Some(generation - 1);
-    assert_eq!(vault.index.search(&next).unwrap(), SearchAnswer::StaleCursor { generation, expected });
+    assert_eq!(
+        vault.index.search(&next).unwrap(),
+        SearchAnswer::StaleCursor { generation, expected }
+    );
 }
 
 #[test]
@@ -336,7 +493,12 @@ fn filters_and_operators_narrow_before_ranking() {
     let mut read = add(&*writer, "/root/a.jsonl", "a", 0, &["common words"]);
     read.sessions[0].session.header.cwd = Some("/srv/Café".into());
     let other = add(&*writer, "/root/b.jsonl", "b", 10, &["common words"]);
-    writer.commit(Batch { read: vec![read, other], ..Batch::default() }).unwrap();
+    writer
+        .commit(Batch {
+            read: vec![read, other],
+            ..Batch::default()
+        })
+        .unwrap();
     for (query, wanted) in [
         ("repo:srv/café common", vec!["a"]),
         ("path:b.JSONL common", vec!["b"]),
@@ -347,9 +509,15 @@ fn filters_and_operators_narrow_before_ranking() {
     ] {
         assert_eq!(vault.found(query), wanted, "{query}");
     }
-    let scoped = SearchRequest { paths: vec!["/srv".into()], ..SearchRequest::new("common") };
+    let scoped = SearchRequest {
+        paths: vec!["/srv".into()],
+        ..SearchRequest::new("common")
+    };
     assert_eq!(vault.page(&scoped).hits.len(), 1);
-    let nowhere = SearchRequest { paths: vec![" ".into()], ..SearchRequest::new("common") };
+    let nowhere = SearchRequest {
+        paths: vec![" ".into()],
+        ..SearchRequest::new("common")
+    };
     assert!(vault.page(&nowhere).hits.is_empty());
     let none = vault.page(&SearchRequest::new("repo:shop"));
     assert!(none.hits[0].evidence.is_none());
@@ -360,13 +528,34 @@ fn many_small_commits_stay_few_segments() {
     let vault = Vault::new();
     let writer = vault.writer();
     for at in 0..60 {
-        let read = add(&*writer, &format!("/root/{at}"), &format!("s{at}"), at, &["every one is found"]);
-        writer.commit(Batch { read: vec![read], ..Batch::default() }).unwrap();
+        let read = add(
+            &*writer,
+            &format!("/root/{at}"),
+            &format!("s{at}"),
+            at,
+            &["every one is found"],
+        );
+        writer
+            .commit(Batch {
+                read: vec![read],
+                ..Batch::default()
+            })
+            .unwrap();
     }
-    let page = vault.page(&SearchRequest { limit: 100, ..SearchRequest::new("found") });
+    let page = vault.page(&SearchRequest {
+        limit: 100,
+        ..SearchRequest::new("found")
+    });
     assert_eq!(page.hits.len(), 60);
     let stores = fs::read_dir(vault.folder.path().join("text")).unwrap();
-    let stores = stores.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|kind| kind == "store"));
+    let stores = stores.filter(|entry| {
+        entry
+            .as_ref()
+            .unwrap()
+            .path()
+            .extension()
+            .is_some_and(|kind| kind == "store")
+    });
     assert!(stores.count() <= 17);
 }
 

@@ -33,11 +33,13 @@ mod tests {
     #[test]
     fn chains_are_equal_exactly_as_far_as_beginnings_are() {
         let chain = |texts: &[&str]| {
-            texts.iter().scan(0, |key, text| {
-                *key = chained_key(*key, "user", text);
-                Some(*key)
-            })
-            .collect::<Vec<_>>()
+            texts
+                .iter()
+                .scan(0, |key, text| {
+                    *key = chained_key(*key, "user", text);
+                    Some(*key)
+                })
+                .collect::<Vec<_>>()
         };
         let first = chain(&["a", "b", "c", "d"]);
         let fork = chain(&["a", "b", "x", "d"]);

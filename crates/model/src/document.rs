@@ -1,8 +1,8 @@
 //! Documents: what is put into a full-text index, one chunk of one kind of text of one event each.
 
+use crate::Timestamp;
 use crate::event::Event;
 use crate::text::{self, TextKind};
-use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The catalogue's number of a session. Given once, never reused; a session that is read anew from the
@@ -39,7 +39,9 @@ pub struct TextCaps {
 
 impl Default for TextCaps {
     fn default() -> Self {
-        Self { tool_text: text::TOOL_TEXT_LIMIT }
+        Self {
+            tool_text: text::TOOL_TEXT_LIMIT,
+        }
     }
 }
 
@@ -92,8 +94,14 @@ mod tests {
     #[test]
     fn only_tool_text_is_capped() {
         let long = "x".repeat(20_000);
-        assert_eq!(lengths(EventData::UserMessage(Message::text(long.clone()))), [8_000, 8_000, 4_000]);
-        let result = ToolResult { content: vec![ContentBlock::text(long)], ..ToolResult::default() };
+        assert_eq!(
+            lengths(EventData::UserMessage(Message::text(long.clone()))),
+            [8_000, 8_000, 4_000]
+        );
+        let result = ToolResult {
+            content: vec![ContentBlock::text(long)],
+            ..ToolResult::default()
+        };
         assert_eq!(lengths(EventData::ToolResult(result)), [3_072]);
     }
 }

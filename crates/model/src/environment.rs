@@ -18,11 +18,17 @@ pub struct Environment {
 impl Environment {
     /// An environment of a home folder and no variables.
     pub fn at_home(home: impl Into<PathBuf>) -> Self {
-        Self { home: home.into(), variables: BTreeMap::new() }
+        Self {
+            home: home.into(),
+            variables: BTreeMap::new(),
+        }
     }
 
     /// A variable that is set and not blank.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+        self.variables
+            .get(name)
+            .map(|value| value.trim())
+            .filter(|value| !value.is_empty())
     }
 }

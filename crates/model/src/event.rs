@@ -166,7 +166,10 @@ pub struct Message {
 impl Message {
     /// A message of one text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![ContentBlock::Text { text: text.into() }], ..Self::default() }
+        Self {
+            content: vec![ContentBlock::Text { text: text.into() }],
+            ..Self::default()
+        }
     }
 
     /// The same message with a named source.

@@ -3,8 +3,8 @@
 //! A reader builds them up as it reads; they are stored with the catalogue's row and with the read
 //! cursor, so that an appended file continues where it stood.
 
-use crate::session::SessionKind;
 use crate::Timestamp;
+use crate::session::SessionKind;
 use serde::{Deserialize, Serialize};
 
 /// Where a title came from. Later ones win over earlier ones.

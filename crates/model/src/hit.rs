@@ -1,8 +1,8 @@
 //! Hits: the sessions a search found, each with the place that shows why.
 
+use crate::Timestamp;
 use crate::session::SessionKind;
 use crate::text::TextKind;
-use crate::Timestamp;
 use std::ops::Range;
 
 /// A session that was found.

@@ -1,12 +1,14 @@
 //! The ports by which the engine reaches an index: reading the catalogue, searching, and writing.
 
+use crate::Timestamp;
 use crate::document::{Document, SessionOrdinal};
 use crate::hit::{Hit, Presence, SessionRow};
 use crate::query::SearchRequest;
 use crate::session::SessionKind;
-use crate::source::{FileRole, FileStamp, ReadAccount, ReadCursor, ReadSession, ResumeCommand, SideTitle, SourceFile};
+use crate::source::{
+    FileRole, FileStamp, ReadAccount, ReadCursor, ReadSession, ResumeCommand, SideTitle, SourceFile,
+};
 use crate::text::TextKind;
-use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -269,11 +271,12 @@ pub struct FileCursor {
 
 /// Opens an index for writing.
 pub trait IndexSink: Send + Sync {
-    /// The one writer, or `None` while another process has it.
+    /// The one writer, or `None` while another process has it. `bytes` is about how much will be read, so
+    /// that a small change does not pay for the memory and threads of a large one.
     ///
     /// # Errors
     /// [`StoreError`] when the data folder cannot be written.
-    fn writer(&self) -> Result<Option<Box<dyn IndexWriter>>, StoreError>;
+    fn writer(&self, bytes: u64) -> Result<Option<Box<dyn IndexWriter>>, StoreError>;
 }
 
 /// The one writer of an index. Shared by the workers that read files; what they add becomes visible,

@@ -4,8 +4,8 @@ pub mod parse;
 
 pub use parse::{Operators, Plan, Word};
 
-use crate::text::View;
 use crate::Timestamp;
+use crate::text::View;
 
 /// A search request after defaults and clamping.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +72,9 @@ pub const MAX_LIMIT: usize = 100;
 /// Contract A's page size: missing or fractional gives the default, whole numbers are clamped to 1..=100.
 pub fn clamp_limit(limit: Option<f64>) -> usize {
     match limit {
-        Some(limit) if limit.is_finite() && limit.fract() == 0.0 => limit.clamp(1.0, MAX_LIMIT as f64) as usize,
+        Some(limit) if limit.is_finite() && limit.fract() == 0.0 => {
+            limit.clamp(1.0, MAX_LIMIT as f64) as usize
+        }
         _ => DEFAULT_LIMIT,
     }
 }
@@ -84,9 +86,14 @@ mod tests {
     /// The limit table of contract A.1.
     #[test]
     fn limits_are_clamped_not_refused() {
-        for (given, kept) in
-            [(None, 20), (Some(0.0), 1), (Some(-4.0), 1), (Some(200.0), 100), (Some(2.5), 20), (Some(7.0), 7)]
-        {
+        for (given, kept) in [
+            (None, 20),
+            (Some(0.0), 1),
+            (Some(-4.0), 1),
+            (Some(200.0), 100),
+            (Some(2.5), 20),
+            (Some(7.0), 7),
+        ] {
             assert_eq!(clamp_limit(given), kept, "{given:?}");
         }
     }

@@ -59,7 +59,10 @@ impl SessionHeader {
     /// (contract B, B.1).
     pub fn agrees_with(&self, other: &Self) -> bool {
         let depth = |header: &Self| header.delegation_depth.unwrap_or(0);
-        let without_depth = |header: &Self| Self { delegation_depth: None, ..header.clone() };
+        let without_depth = |header: &Self| Self {
+            delegation_depth: None,
+            ..header.clone()
+        };
         depth(self) == depth(other) && without_depth(self) == without_depth(other)
     }
 }
@@ -104,8 +107,14 @@ mod tests {
     #[test]
     fn absent_depth_is_zero_and_extra_fields_count() {
         let plain = SessionHeader::new("s", Timestamp(1));
-        let zero = SessionHeader { delegation_depth: Some(0), ..plain.clone() };
-        let one = SessionHeader { delegation_depth: Some(1), ..plain.clone() };
+        let zero = SessionHeader {
+            delegation_depth: Some(0),
+            ..plain.clone()
+        };
+        let one = SessionHeader {
+            delegation_depth: Some(1),
+            ..plain.clone()
+        };
         assert!(plain.agrees_with(&zero));
         assert!(!plain.agrees_with(&one));
         let mut newer = plain.clone();

@@ -179,7 +179,12 @@ impl IssueCode {
     pub fn is_loss(self) -> bool {
         !matches!(
             self,
-            Self::PartialTail | Self::Repaired | Self::EmptyFile | Self::DanglingLink | Self::NotARecord | Self::TextCut
+            Self::PartialTail
+                | Self::Repaired
+                | Self::EmptyFile
+                | Self::DanglingLink
+                | Self::NotARecord
+                | Self::TextCut
         )
     }
 }
@@ -328,7 +333,11 @@ impl ReadAccount {
     pub fn note(&mut self, line: u64, code: IssueCode, detail: impl Into<String>) {
         *self.issue_counts.entry(code.as_str().to_owned()).or_default() += 1;
         if self.issues.len() < Self::ISSUES_KEPT {
-            self.issues.push(LineIssue { line, code, detail: detail.into() });
+            self.issues.push(LineIssue {
+                line,
+                code,
+                detail: detail.into(),
+            });
         }
     }
 

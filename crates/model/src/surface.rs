@@ -79,7 +79,10 @@ impl Surface {
 
     /// Goes on with a fold of which only the current events were kept.
     pub fn resume(current: Vec<u64>) -> Self {
-        Self { current, replacements: Vec::new() }
+        Self {
+            current,
+            replacements: Vec::new(),
+        }
     }
 
     /// Hands out the last replacement and forgets it, for callers who keep their own account.
@@ -102,8 +105,12 @@ impl Surface {
             self.current.push(seq);
             return Ok(());
         };
-        let from = self.position(start).ok_or(SurfaceError::StartNotOnSurface { seq, start })?;
-        let to = self.position(end).ok_or(SurfaceError::EndNotOnSurface { seq, end })?;
+        let from = self
+            .position(start)
+            .ok_or(SurfaceError::StartNotOnSurface { seq, start })?;
+        let to = self
+            .position(end)
+            .ok_or(SurfaceError::EndNotOnSurface { seq, end })?;
         if from > to {
             return Err(SurfaceError::StartAfterEnd { seq, start, end });
         }
@@ -137,9 +144,14 @@ impl Surface {
             }
         };
         for replacement in &self.replacements {
-            replacement.shadowed.iter().for_each(|&seq| mark(seq, SurfaceState::Shadowed));
+            replacement
+                .shadowed
+                .iter()
+                .for_each(|&seq| mark(seq, SurfaceState::Shadowed));
         }
-        self.current.iter().for_each(|&seq| mark(seq, SurfaceState::Current));
+        self.current
+            .iter()
+            .for_each(|&seq| mark(seq, SurfaceState::Current));
         states
     }
 }
@@ -169,7 +181,10 @@ mod tests {
     fn start_may_be_the_larger_number_when_it_stands_first() {
         let surface = fold(&[(0, APPEND), (2, APPEND), (3, replace(0, 0)), (4, replace(3, 2))]).unwrap();
         use SurfaceState::{Current, LogOnly, Shadowed};
-        assert_eq!(surface.states(5), [Shadowed, LogOnly, Shadowed, Shadowed, Current]);
+        assert_eq!(
+            surface.states(5),
+            [Shadowed, LogOnly, Shadowed, Shadowed, Current]
+        );
         assert_eq!(surface.replacements()[1].shadowed, [3, 2]);
     }
 
@@ -181,7 +196,10 @@ mod tests {
             surface.apply_op(2, replace(9, 9)),
             Err(SurfaceError::StartNotOnSurface { seq: 2, start: 9 })
         );
-        assert_eq!(surface.apply_op(2, replace(0, 9)), Err(SurfaceError::EndNotOnSurface { seq: 2, end: 9 }));
+        assert_eq!(
+            surface.apply_op(2, replace(0, 9)),
+            Err(SurfaceError::EndNotOnSurface { seq: 2, end: 9 })
+        );
         assert_eq!(surface, before);
     }
 
@@ -189,7 +207,11 @@ mod tests {
     fn a_slice_may_not_run_backwards() {
         assert_eq!(
             fold(&[(0, APPEND), (1, APPEND), (2, replace(1, 0))]),
-            Err(SurfaceError::StartAfterEnd { seq: 2, start: 1, end: 0 })
+            Err(SurfaceError::StartAfterEnd {
+                seq: 2,
+                start: 1,
+                end: 0
+            })
         );
     }
 
@@ -197,8 +219,20 @@ mod tests {
     fn log_only_inside_a_replaced_range_stays_log_only() {
         let surface = fold(&[(0, APPEND), (1, APPEND), (3, APPEND), (4, replace(0, 3))]).unwrap();
         use SurfaceState::{Current, LogOnly, Shadowed};
-        assert_eq!(surface.states(5), [Shadowed, Shadowed, LogOnly, Shadowed, Current]);
-        assert!(fold(&[(0, APPEND), (1, APPEND), (3, APPEND), (4, replace(0, 3)), (5, replace(1, 1))]).is_err());
+        assert_eq!(
+            surface.states(5),
+            [Shadowed, Shadowed, LogOnly, Shadowed, Current]
+        );
+        assert!(
+            fold(&[
+                (0, APPEND),
+                (1, APPEND),
+                (3, APPEND),
+                (4, replace(0, 3)),
+                (5, replace(1, 1))
+            ])
+            .is_err()
+        );
     }
 
     proptest! {

@@ -28,8 +28,14 @@ pub enum TextKind {
 
 impl TextKind {
     /// All kinds, in the order of [`Self::code`].
-    pub const ALL: [Self; 6] =
-        [Self::User, Self::Agent, Self::Reasoning, Self::Call, Self::Result, Self::Context];
+    pub const ALL: [Self; 6] = [
+        Self::User,
+        Self::Agent,
+        Self::Reasoning,
+        Self::Call,
+        Self::Result,
+        Self::Context,
+    ];
 
     /// A small number for storage; never reused for another kind.
     pub fn code(self) -> u64 {
@@ -116,7 +122,10 @@ pub fn pieces(event: &Event) -> Vec<TextPiece<'_>> {
             pieces.blocks(&result.content, TextKind::Result);
             if let Some(error) = &result.error {
                 pieces.add(TextKind::Result, Cow::Borrowed(&error.name));
-                pieces.add(TextKind::Result, Cow::Borrowed(error.code.as_deref().unwrap_or("")));
+                pieces.add(
+                    TextKind::Result,
+                    Cow::Borrowed(error.code.as_deref().unwrap_or("")),
+                );
             }
         }
         EventData::PromptBlocked(prompt) => {
@@ -126,7 +135,10 @@ pub fn pieces(event: &Event) -> Vec<TextPiece<'_>> {
         EventData::ToolCall(call) => pieces.call(&call.name, &call.arguments),
         EventData::TodoWrite(list) => {
             for todo in &list.todos {
-                pieces.add(TextKind::Call, Cow::Owned(format!("{} {}", todo.status, todo.content)));
+                pieces.add(
+                    TextKind::Call,
+                    Cow::Owned(format!("{} {}", todo.status, todo.content)),
+                );
             }
         }
         EventData::TurnEnd(end) => turn_end(end, &mut pieces),
@@ -149,7 +161,10 @@ fn turn_end<'a>(end: &'a TurnEnd, pieces: &mut Pieces<'a>) {
         return;
     }
     pieces.add(TextKind::Context, Cow::Borrowed(&reason.kind));
-    for detail in [&reason.reason, &reason.message, &reason.code].into_iter().flatten() {
+    for detail in [&reason.reason, &reason.message, &reason.code]
+        .into_iter()
+        .flatten()
+    {
         pieces.add(TextKind::Context, Cow::Borrowed(detail));
     }
 }
@@ -213,7 +228,9 @@ pub fn readable_arguments(arguments: &str) -> Cow<'_, str> {
 
 fn write_value(value: &Value, key: &str, lines: &mut String) {
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(key, value)| write_value(value, key, lines)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(key, value)| write_value(value, key, lines)),
         Value::Array(items) => items.iter().for_each(|item| write_value(item, key, lines)),
         Value::Null => {}
         scalar => {
@@ -240,10 +257,12 @@ pub fn head_utf16(text: &str, limit: usize) -> &str {
     if let Some(head) = text.get(..limit).filter(|head| head.is_ascii()) {
         return head;
     }
+    // A byte that begins a character is one unit, and two where four bytes make the character up.
     let mut units = 0;
-    for (at, character) in text.char_indices() {
-        units += character.len_utf16();
-        if units > limit {
+    for (at, byte) in text.bytes().enumerate() {
+        let is_start = byte & 0xC0 != 0x80;
+        units += usize::from(is_start) + usize::from(byte >= 0xF0);
+        if is_start && units > limit {
             return text.get(..at).unwrap_or(text);
         }
     }
@@ -285,7 +304,11 @@ fn cut(text: &str) -> usize {
     for (count, (at, character)) in text.char_indices().enumerate() {
         if count == CHUNK_LIMIT {
             // A cut before a character that cannot continue a token is a boundary as well.
-            return if continues_token(character) { last_boundary.unwrap_or(at) } else { at };
+            return if continues_token(character) {
+                last_boundary.unwrap_or(at)
+            } else {
+                at
+            };
         }
         if count >= CHUNK_LIMIT / 2 && !continues_token(character) {
             last_boundary = Some(at + character.len_utf8());

@@ -19,7 +19,10 @@ fn event(data: EventData) -> Event {
 }
 
 fn texts(event: &Event) -> Vec<(TextKind, String)> {
-    pieces(event).into_iter().map(|piece| (piece.kind, piece.text.into_owned())).collect()
+    pieces(event)
+        .into_iter()
+        .map(|piece| (piece.kind, piece.text.into_owned()))
+        .collect()
 }
 
 #[test]
@@ -52,7 +55,10 @@ fn an_answer_is_split_by_kind() {
 fn blank_and_structural_events_have_no_text() {
     let completed = TurnEnd {
         turn: None,
-        reason: TurnEndReason { kind: "completed".into(), ..TurnEndReason::default() },
+        reason: TurnEndReason {
+            kind: "completed".into(),
+            ..TurnEndReason::default()
+        },
     };
     for data in [
         EventData::UserMessage(Message::text(" \n ")),
@@ -73,14 +79,20 @@ fn a_failed_turn_tells_reason_message_and_code() {
         ..TurnEndReason::default()
     };
     let end = event(EventData::TurnEnd(TurnEnd { turn: None, reason }));
-    assert_eq!(texts(&end), [(TextKind::Context, "error\noverloaded\n529".to_owned())]);
+    assert_eq!(
+        texts(&end),
+        [(TextKind::Context, "error\noverloaded\n529".to_owned())]
+    );
 }
 
 #[test]
 fn a_tool_error_is_part_of_its_result() {
     let result = ToolResult {
         content: vec![ContentBlock::text("no such file")],
-        error: Some(crate::event::ToolError { name: "NotFound".into(), code: Some("ENOENT".into()) }),
+        error: Some(crate::event::ToolError {
+            name: "NotFound".into(),
+            code: Some("ENOENT".into()),
+        }),
         ..ToolResult::default()
     };
     assert_eq!(
@@ -96,13 +108,19 @@ fn a_cut_falls_on_a_boundary_in_the_second_half_or_is_hard() {
     assert_eq!(lengths, [5_001, 5_000]);
 
     let solid = "x".repeat(20_000);
-    assert_eq!(chunks(&solid).map(str::len).collect::<Vec<_>>(), [8_000, 8_000, 4_000]);
+    assert_eq!(
+        chunks(&solid).map(str::len).collect::<Vec<_>>(),
+        [8_000, 8_000, 4_000]
+    );
 
     let early = format!("{} {}", "a".repeat(100), "b".repeat(9_000));
     assert_eq!(chunks(&early).next().map(str::len), Some(8_000));
 
     let wide = format!("{}\u{3000}{}", "語".repeat(7_999), "語".repeat(10));
-    assert_eq!(chunks(&wide).next().map(|chunk| chunk.chars().count()), Some(8_000));
+    assert_eq!(
+        chunks(&wide).next().map(|chunk| chunk.chars().count()),
+        Some(8_000)
+    );
 }
 
 proptest! {

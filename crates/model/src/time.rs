@@ -24,7 +24,11 @@ impl Timestamp {
         if !number.is_finite() || number <= 0.0 || number >= MILLISECONDS_BELOW {
             return None;
         }
-        let milliseconds = if number < SECONDS_BELOW { number * 1000.0 } else { number };
+        let milliseconds = if number < SECONDS_BELOW {
+            number * 1000.0
+        } else {
+            number
+        };
         Some(Self(milliseconds.round() as i64))
     }
 
@@ -87,7 +91,10 @@ mod tests {
         ] {
             assert_eq!(Timestamp::parse(text), Some(instant), "{text}");
         }
-        assert_eq!(Timestamp::from_number(1_777_885_500.75), Some(Timestamp(1_777_885_500_750)));
+        assert_eq!(
+            Timestamp::from_number(1_777_885_500.75),
+            Some(Timestamp(1_777_885_500_750))
+        );
     }
 
     #[test]
@@ -99,6 +106,9 @@ mod tests {
 
     #[test]
     fn writes_rfc3339_with_milliseconds() {
-        assert_eq!(Timestamp(1_777_885_500_007).to_rfc3339(), "2026-05-04T09:05:00.007Z");
+        assert_eq!(
+            Timestamp(1_777_885_500_007).to_rfc3339(),
+            "2026-05-04T09:05:00.007Z"
+        );
     }
 }

@@ -52,14 +52,25 @@ pub struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// Lines of `input`, whose first byte lies at `offset` of its file.
     pub fn new(input: R, offset: u64) -> Self {
-        Self { input, buffer: Vec::new(), start: 0, end: 0, offset, condensed: Vec::new(), at_end: false }
+        Self {
+            input,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            offset,
+            condensed: Vec::new(),
+            at_end: false,
+        }
     }
 
     /// The next line; `None` at the end.
     ///
     /// # Errors
     /// What the input fails with.
-    #[expect(clippy::should_implement_trait, reason = "a line borrows from the reader, which Iterator cannot say")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a line borrows from the reader, which Iterator cannot say"
+    )]
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let mut searched = self.start;
         loop {
@@ -102,7 +113,13 @@ impl<R: Read> Lines<R> {
         self.start = line_end + usize::from(complete);
         self.offset += length;
         let bytes = self.buffer.get(start..line_end).unwrap_or_default();
-        Line { bytes, offset, length, complete, cut: 0 }
+        Line {
+            bytes,
+            offset,
+            length,
+            complete,
+            cut: 0,
+        }
     }
 
     /// Takes a long line block by block.
@@ -128,7 +145,13 @@ impl<R: Read> Lines<R> {
         }
         self.condensed = condenser.kept;
         let length = self.offset - offset;
-        Ok(Line { bytes: &self.condensed, offset, length, complete, cut: condenser.cut })
+        Ok(Line {
+            bytes: &self.condensed,
+            offset,
+            length,
+            complete,
+            cut: condenser.cut,
+        })
     }
 }
 
@@ -158,13 +181,19 @@ struct Condenser {
 impl Condenser {
     fn new(mut kept: Vec<u8>) -> Self {
         kept.clear();
-        Self { kept, ..Self::default() }
+        Self {
+            kept,
+            ..Self::default()
+        }
     }
 
     fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
             if self.in_string && !self.escaped && self.run > BASE64_KEPT {
-                let length = bytes.iter().position(|&byte| !is_base64(byte)).unwrap_or(bytes.len());
+                let length = bytes
+                    .iter()
+                    .position(|&byte| !is_base64(byte))
+                    .unwrap_or(bytes.len());
                 if length > 0 {
                     bytes = bytes.get(length..).unwrap_or_default();
                     continue;
@@ -276,7 +305,10 @@ pub fn open(path: &Path) -> Result<File, ReadError> {
 
 /// An error of the operating system with the file it belongs to.
 pub fn io_error(path: &Path, source: io::Error) -> ReadError {
-    ReadError::Io { path: path.to_owned(), source }
+    ReadError::Io {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 #[cfg(test)]

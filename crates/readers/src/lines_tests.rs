@@ -54,7 +54,10 @@ fn a_long_line_loses_its_image_and_keeps_its_words() {
     let mut lines = Lines::new(file.as_bytes(), 0);
     assert_eq!(lines.next().unwrap().unwrap().bytes, b"first");
     let line = lines.next().unwrap().unwrap();
-    assert_eq!((line.length, line.complete, line.cut), (text.len() as u64 + 1, true, 0));
+    assert_eq!(
+        (line.length, line.complete, line.cut),
+        (text.len() as u64 + 1, true, 0)
+    );
     assert!(line.bytes.len() < 4_000);
     let value: serde_json::Value = serde_json::from_slice(line.bytes).unwrap();
     assert_eq!(value["text"], "before \" it");

@@ -48,7 +48,12 @@ impl TryFrom<String> for Replies {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let hashes = packed::read(&text).ok_or("no hashes of replies")?;
-        Ok(Self(hashes.into_iter().map(|hash| (hash & !1, hash & 1 == 1)).collect()))
+        Ok(Self(
+            hashes
+                .into_iter()
+                .map(|hash| (hash & !1, hash & 1 == 1))
+                .collect(),
+        ))
     }
 }
 
@@ -72,8 +77,19 @@ pub struct Draft {
 impl Draft {
     /// A draft that is appended to the surface when its type allows it.
     pub fn new(data: EventData, time: Option<Timestamp>) -> Self {
-        let placement = if data.surface_eligible() { Placement::Append } else { Placement::LogOnly };
-        Self { data, time, placement, native_id: None, copy_key: 0, reply_id: None }
+        let placement = if data.surface_eligible() {
+            Placement::Append
+        } else {
+            Placement::LogOnly
+        };
+        Self {
+            data,
+            time,
+            placement,
+            native_id: None,
+            copy_key: 0,
+            reply_id: None,
+        }
     }
 }
 
@@ -112,7 +128,12 @@ impl<'s> SessionLog<'s> {
         sink.begin(id, state.is_some())?;
         let state = state.unwrap_or_default();
         let current = state.surface.iter().flat_map(|&(from, to)| from..=to).collect();
-        Ok(Self { sink, id: id.to_owned(), surface: Surface::resume(current), state })
+        Ok(Self {
+            sink,
+            id: id.to_owned(),
+            surface: Surface::resume(current),
+            state,
+        })
     }
 
     /// How much of a tool's answer is wanted, see [`EventSink::tool_text_wanted`].
@@ -196,7 +217,10 @@ impl<'s> SessionLog<'s> {
                 .and_then(|at| current.get(at + 1).copied())
                 .zip(current.last().copied()),
         };
-        let op = slice.map_or(SurfaceOp::Append, |(start, end)| SurfaceOp::Replace { start, end });
+        let op = slice.map_or(SurfaceOp::Append, |(start, end)| SurfaceOp::Replace {
+            start,
+            end,
+        });
         if self.surface.apply_op(seq, op).is_err() {
             return None;
         }
@@ -230,7 +254,10 @@ impl<'s> SessionLog<'s> {
                 if self.state.facts.first_copy_key == 0 {
                     self.state.facts.first_copy_key = draft.copy_key;
                 }
-                let calls = message.content.iter().filter(|block| matches!(block, ContentBlock::ToolCall { .. }));
+                let calls = message
+                    .content
+                    .iter()
+                    .filter(|block| matches!(block, ContentBlock::ToolCall { .. }));
                 self.state.facts.tool_calls += calls.count() as u64;
                 self.count_reply(draft.reply_id.as_deref(), text::speaks(message));
             }
@@ -243,7 +270,13 @@ impl<'s> SessionLog<'s> {
     fn count_reply(&mut self, id: Option<&str>, speaks: bool) {
         // The lowest bit is where it is kept whether the reply had words.
         let hash = id.map(|id| packed::shortened(xxh3_64(id.as_bytes())) & !1);
-        let known = self.state.replies.0.iter_mut().rev().find(|reply| Some(reply.0) == hash);
+        let known = self
+            .state
+            .replies
+            .0
+            .iter_mut()
+            .rev()
+            .find(|reply| Some(reply.0) == hash);
         let facts = &mut self.state.facts;
         if let Some((_, spoke)) = known {
             facts.turns += u64::from(speaks && !*spoke);
@@ -282,7 +315,11 @@ impl<'s> SessionLog<'s> {
             header.origin = Some("subagent".to_owned());
             header.delegation_depth = Some(1);
         }
-        self.sink.end(ReadSession { header, facts, shadowed: self.state.shadowed.clone() })?;
+        self.sink.end(ReadSession {
+            header,
+            facts,
+            shadowed: self.state.shadowed.clone(),
+        })?;
         Ok(self.state)
     }
 }
@@ -316,7 +353,7 @@ fn add_to_runs(runs: &mut Vec<(u64, u64)>, number: u64) {
 mod tests {
     //! Properties: runs hold exactly what was added; a log built in two parts equals one built at once.
     use super::*;
-use lookback_model::event::Message;
+    use lookback_model::event::Message;
     use lookback_model::source::SideTitle;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -341,7 +378,10 @@ use lookback_model::event::Message;
 
     fn draft(kind: u8, at: u64) -> Draft {
         let mut draft = match kind % 3 {
-            0 => Draft::new(EventData::UserMessage(Message::text("ask")), Some(Timestamp(at as i64))),
+            0 => Draft::new(
+                EventData::UserMessage(Message::text("ask")),
+                Some(Timestamp(at as i64)),
+            ),
             1 => Draft::new(EventData::AssistantMessage(Message::text("answer")), None),
             _ => Draft::new(EventData::ContextMessage(Message::text("summary")), None),
         };

@@ -64,7 +64,11 @@ impl Count for ReadAccount {
 
 /// Without a byte order mark on line 1, zero bytes at both ends, and white space.
 fn strip(bytes: &[u8], line: u64) -> &[u8] {
-    let bytes = if line == 1 { bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes) } else { bytes };
+    let bytes = if line == 1 {
+        bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+    } else {
+        bytes
+    };
     let is_content = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
     let start = bytes.iter().position(is_content).unwrap_or(bytes.len());
     let end = bytes.iter().rposition(is_content).map_or(start, |at| at + 1);
@@ -160,10 +164,18 @@ fn mend_escape(rest: &str, mended: &mut String) -> usize {
     }
     let Some(unit) = unit_at(rest) else {
         mended.push('\u{FFFD}');
-        let digits = rest.get(2..).unwrap_or_default().bytes().take(4).take_while(u8::is_ascii_hexdigit);
+        let digits = rest
+            .get(2..)
+            .unwrap_or_default()
+            .bytes()
+            .take(4)
+            .take_while(u8::is_ascii_hexdigit);
         return 2 + digits.count();
     };
-    let pair = rest.get(6..).and_then(unit_at).filter(|low| (0xDC00..0xE000).contains(low));
+    let pair = rest
+        .get(6..)
+        .and_then(unit_at)
+        .filter(|low| (0xDC00..0xE000).contains(low));
     match (unit, pair) {
         (0xD800..0xDC00, Some(_)) => {
             mended.push_str(rest.get(..12).unwrap_or_default());
@@ -186,9 +198,15 @@ fn mend_escape(rest: &str, mended: &mut String) -> usize {
 pub fn head_of_string(literal: &str, units: usize) -> String {
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let inner = inner.strip_suffix('"').unwrap_or(inner);
-    let end = if inner.len() <= units { inner.len() } else { raw_length(inner, units) };
+    let end = if inner.len() <= units {
+        inner.len()
+    } else {
+        raw_length(inner, units)
+    };
     let quoted = format!("\"{}\"", inner.get(..end).unwrap_or(inner));
-    serde_json::from_str(&quoted).or_else(|_| serde_json::from_str(&mend(&quoted))).unwrap_or_default()
+    serde_json::from_str(&quoted)
+        .or_else(|_| serde_json::from_str(&mend(&quoted)))
+        .unwrap_or_default()
 }
 
 /// How many bytes of the inside of a JSON string hold at least `units` UTF-16 units; escapes and characters

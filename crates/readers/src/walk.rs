@@ -83,7 +83,14 @@ impl Walk<'_> {
     /// Walks, adding to `found`. A root that does not exist has no files and is no issue.
     pub fn run(&self, found: &mut Discovery) {
         let mut top = Part::default();
-        self.list(&Folder { relative: PathBuf::new(), depth: 0, linked: false }, &mut top);
+        self.list(
+            &Folder {
+                relative: PathBuf::new(),
+                depth: 0,
+                linked: false,
+            },
+            &mut top,
+        );
         let folders = std::mem::take(&mut top.folders);
         let mut parts = vec![top];
         if folders.len() < FOLDERS_FOR_THREADS {
@@ -105,12 +112,20 @@ impl Walk<'_> {
         let is_new = |stamp: &FileStamp, seen: &mut HashSet<_>| {
             stamp.inode == 0 || seen.insert((stamp.device, stamp.inode))
         };
-        found.files.extend(files.into_iter().map(|(_, file)| file).filter(|file| is_new(&file.stamp, &mut seen)));
+        found.files.extend(
+            files
+                .into_iter()
+                .map(|(_, file)| file)
+                .filter(|file| is_new(&file.stamp, &mut seen)),
+        );
     }
 
     /// What lies in and below some folders.
     fn below(&self, folders: Vec<Folder>) -> Part {
-        let mut part = Part { folders, ..Part::default() };
+        let mut part = Part {
+            folders,
+            ..Part::default()
+        };
         while let Some(folder) = part.folders.pop() {
             self.list(&folder, &mut part);
         }
@@ -125,9 +140,15 @@ impl Walk<'_> {
             }
         }
         thread::scope(|scope| {
-            let walks: Vec<_> = shares.into_iter().map(|share| scope.spawn(|| self.below(share))).collect();
+            let walks: Vec<_> = shares
+                .into_iter()
+                .map(|share| scope.spawn(|| self.below(share)))
+                .collect();
             // A thread that failed has lost its part, which is as if those folders could not be listed.
-            walks.into_iter().map(|walk| walk.join().unwrap_or_else(|_| self.lost())).collect()
+            walks
+                .into_iter()
+                .map(|walk| walk.join().unwrap_or_else(|_| self.lost()))
+                .collect()
         })
     }
 
@@ -137,7 +158,10 @@ impl Walk<'_> {
             code: IssueCode::IoError,
             detail: "some folders could not be looked at".to_owned(),
         };
-        Part { issues: vec![issue], ..Part::default() }
+        Part {
+            issues: vec![issue],
+            ..Part::default()
+        }
     }
 
     /// Adds what lies in one folder.
@@ -163,7 +187,11 @@ impl Walk<'_> {
         };
         if kind.is_dir() {
             if folder.depth < self.depth && (self.enter)(&relative) {
-                part.folders.push(Folder { relative, depth: folder.depth + 1, linked: folder.linked });
+                part.folders.push(Folder {
+                    relative,
+                    depth: folder.depth + 1,
+                    linked: folder.linked,
+                });
             }
             return;
         }
@@ -174,12 +202,20 @@ impl Walk<'_> {
         }
         let path = self.root.join(&relative);
         // Of what is no link the entry itself knows, without another walk along the whole path.
-        let metadata = if kind.is_symlink() { fs::metadata(&path) } else { entry.metadata() };
+        let metadata = if kind.is_symlink() {
+            fs::metadata(&path)
+        } else {
+            entry.metadata()
+        };
         let metadata = match metadata {
             Ok(metadata) => metadata,
             Err(error) if kind.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
                 let detail = "the link leads nowhere".to_owned();
-                part.issues.push(DiscoveryIssue { path, code: IssueCode::DanglingLink, detail });
+                part.issues.push(DiscoveryIssue {
+                    path,
+                    code: IssueCode::DanglingLink,
+                    detail,
+                });
                 return;
             }
             Err(error) => {
@@ -190,7 +226,11 @@ impl Walk<'_> {
         if metadata.is_dir() {
             let direct_child = folder.depth == 0 && self.depth > 0;
             if direct_child && (self.enter)(&relative) && leads_outside(&path, self.root, &mut part.links) {
-                part.folders.push(Folder { relative, depth: 1, linked: true });
+                part.folders.push(Folder {
+                    relative,
+                    depth: 1,
+                    linked: true,
+                });
             }
             return;
         }
@@ -200,12 +240,25 @@ impl Walk<'_> {
         };
         if !metadata.is_file() {
             let detail = "a pipe, socket or device".to_owned();
-            part.issues.push(DiscoveryIssue { path, code: IssueCode::NotAFile, detail });
+            part.issues.push(DiscoveryIssue {
+                path,
+                code: IssueCode::NotAFile,
+                detail,
+            });
             return;
         }
         let (agent, root, stamp) = (self.agent.to_owned(), self.root.to_owned(), stamp(&metadata));
         let linked = folder.linked || kind.is_symlink();
-        part.files.push((linked, SourceFile { agent, root, path, role, stamp }));
+        part.files.push((
+            linked,
+            SourceFile {
+                agent,
+                root,
+                path,
+                role,
+                stamp,
+            },
+        ));
     }
 }
 
@@ -221,9 +274,16 @@ fn leads_outside(link: &Path, root: &Path, links: &mut HashSet<PathBuf>) -> bool
 pub fn stamp(metadata: &Metadata) -> FileStamp {
     let modified = metadata.modified().ok();
     let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified_ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0);
+    let modified_ns = since
+        .and_then(|since| i64::try_from(since.as_nanos()).ok())
+        .unwrap_or(0);
     let (device, inode) = identity(metadata);
-    FileStamp { size: metadata.len(), modified_ns, device, inode }
+    FileStamp {
+        size: metadata.len(),
+        modified_ns,
+        device,
+        inode,
+    }
 }
 
 #[cfg(unix)]
@@ -242,7 +302,11 @@ fn issue(path: &Path, error: &io::Error) -> DiscoveryIssue {
         io::ErrorKind::PermissionDenied => IssueCode::PermissionDenied,
         _ => IssueCode::IoError,
     };
-    DiscoveryIssue { path: path.to_owned(), code, detail: error.to_string() }
+    DiscoveryIssue {
+        path: path.to_owned(),
+        code,
+        detail: error.to_string(),
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -264,7 +328,13 @@ mod tests {
             enter: &|_| true,
         }
         .run(&mut discovery);
-        let name = |file: &SourceFile| file.path.strip_prefix(root).unwrap_or(&file.path).display().to_string();
+        let name = |file: &SourceFile| {
+            file.path
+                .strip_prefix(root)
+                .unwrap_or(&file.path)
+                .display()
+                .to_string()
+        };
         let mut names: Vec<_> = discovery.files.iter().map(name).collect();
         names.sort();
         (names, discovery.issues.iter().map(|issue| issue.code).collect())
@@ -287,7 +357,10 @@ mod tests {
         std::os::unix::net::UnixListener::bind(root.join("socket.jsonl")).unwrap();
         let (names, issues) = found(&root);
         assert_eq!(names.len(), 2, "{names:?}");
-        assert!(names.contains(&"a/b/one.jsonl".to_owned()), "not by a link: {names:?}");
+        assert!(
+            names.contains(&"a/b/one.jsonl".to_owned()),
+            "not by a link: {names:?}"
+        );
         assert!(names.iter().any(|name| name.ends_with("two.jsonl")));
         assert_eq!(issues.len(), 2);
         assert!(issues.contains(&IssueCode::NotAFile) && issues.contains(&IssueCode::DanglingLink));
@@ -301,7 +374,9 @@ mod tests {
             fs::write(root.path().join(format!("{folder:02}/deep/x.jsonl")), "").unwrap();
         }
         let (names, issues) = found(root.path());
-        let wanted: Vec<_> = (0..40).map(|folder| format!("{folder:02}/deep/x.jsonl")).collect();
+        let wanted: Vec<_> = (0..40)
+            .map(|folder| format!("{folder:02}/deep/x.jsonl"))
+            .collect();
         assert_eq!((names, issues), (wanted, Vec::new()));
     }
 

@@ -14,7 +14,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn cases(source: &dyn SessionSource) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(source.agent());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/corpus")
+        .join(source.agent());
     let mut cases: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{} has no cases: {error}", folder.display()))
         .map(|entry| entry.unwrap().path())
@@ -27,17 +29,28 @@ fn cases(source: &dyn SessionSource) -> Vec<PathBuf> {
 #[test]
 fn cases_read_as_expected() {
     let mut wrong = Vec::new();
-    for case in SOURCES.iter().flat_map(|source| cases(*source).into_iter().map(move |case| (source, case))) {
+    for case in SOURCES
+        .iter()
+        .flat_map(|source| cases(*source).into_iter().map(move |case| (source, case)))
+    {
         let (source, case) = case;
-        let seen = serde_json::to_string_pretty(&reading::describe(*source, &case.join("home"))).unwrap() + "\n";
+        let seen =
+            serde_json::to_string_pretty(&reading::describe(*source, &case.join("home"))).unwrap() + "\n";
         let expected = case.join("expected.json");
         if std::env::var_os("LOOKBACK_UPDATE_EXPECTED").is_some() {
             fs::write(&expected, &seen).unwrap();
         }
         let wanted = fs::read_to_string(&expected).unwrap_or_default();
         if seen != wanted {
-            let line = seen.lines().zip(wanted.lines()).position(|(a, b)| a != b).map_or(0, |at| at + 1);
-            wrong.push(format!("{}: differs from line {line} of expected.json on", case.display()));
+            let line = seen
+                .lines()
+                .zip(wanted.lines())
+                .position(|(a, b)| a != b)
+                .map_or(0, |at| at + 1);
+            wrong.push(format!(
+                "{}: differs from line {line} of expected.json on",
+                case.display()
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -37,7 +37,9 @@ pub(crate) fn run(args: IndexArgs, context: &mut Context) -> Result<ExitCode, Co
     };
     let mut pass = library.engine.reconcile(options, &bar)?;
     if pass.writer_busy {
-        context.printer.note("waiting for another lookback that is indexing");
+        context
+            .printer
+            .note("waiting for another lookback that is indexing");
     }
     // Whoever asked for an index is owed one: what changed after the other process looked is not in its.
     while pass.writer_busy {

@@ -3,7 +3,9 @@
 use super::{meta_number, path_from};
 use crate::error::Result;
 use lookback_model::hit::{Presence, SessionRow};
-use lookback_model::ports::{CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, SessionFilter};
+use lookback_model::ports::{
+    CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, SessionFilter,
+};
 use lookback_model::source::{FileRole, FileStamp, ReadAccount};
 use lookback_model::{SessionFacts, SessionHeader, SessionOrdinal, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -21,7 +23,11 @@ fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         agent: row.get(1)?,
         root: path_from(row.get(2)?),
         path: path_from(row.get(3)?),
-        role: if role == FileRole::Side.as_str() { FileRole::Side } else { FileRole::Transcript },
+        role: if role == FileRole::Side.as_str() {
+            FileRole::Side
+        } else {
+            FileRole::Transcript
+        },
         stamp: FileStamp {
             size: row.get::<_, i64>(5)? as u64,
             modified_ns: row.get(6)?,
@@ -38,7 +44,8 @@ fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
 /// # Errors
 /// When the catalogue cannot be read.
 pub fn files(connection: &Connection) -> Result<Vec<(FileRow, u64)>> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {FILE_COLUMNS}, generation FROM files"))?;
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {FILE_COLUMNS}, generation FROM files"))?;
     let rows = statement.query_map([], |row| Ok((file_row(row)?, row.get::<_, i64>(11)? as u64)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -49,12 +56,14 @@ pub fn files(connection: &Connection) -> Result<Vec<(FileRow, u64)>> {
 /// When the catalogue cannot be read.
 pub fn cursor(connection: &Connection, file: FileId) -> Result<FileCursor> {
     let mut statement = connection.prepare_cached("SELECT cursor, account FROM reads WHERE file = ?1")?;
-    let found: Option<(Option<Vec<u8>>, String)> =
-        statement.query_row([file.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let found: Option<(Option<Vec<u8>>, String)> = statement
+        .query_row([file.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
     let Some((cursor, account)) = found else {
         return Ok(FileCursor::default());
     };
-    let mut statement = connection.prepare_cached("SELECT session_id, ordinal FROM sessions WHERE file = ?1")?;
+    let mut statement =
+        connection.prepare_cached("SELECT session_id, ordinal FROM sessions WHERE file = ?1")?;
     let sessions = statement.query_map([file.0], |row| Ok((row.get(0)?, SessionOrdinal(row.get(1)?))))?;
     Ok(FileCursor {
         // A cursor of another version is as good as none: the file is read from its start.
@@ -78,14 +87,24 @@ pub fn file_reports(connection: &Connection) -> Result<Vec<FileReport>> {
     );
     let mut statement = connection.prepare(&sql)?;
     let rows = statement.query_map([], |row| {
-        Ok((file_row(row)?, row.get::<_, Option<String>>(11)?, row.get::<_, Option<String>>(12)?))
+        Ok((
+            file_row(row)?,
+            row.get::<_, Option<String>>(11)?,
+            row.get::<_, Option<String>>(12)?,
+        ))
     })?;
     rows.map(|row| {
         let (row, account, error) = row?;
-        let account: ReadAccount =
-            account.and_then(|account| serde_json::from_str(&account).ok()).unwrap_or_default();
+        let account: ReadAccount = account
+            .and_then(|account| serde_json::from_str(&account).ok())
+            .unwrap_or_default();
         let sessions = sessions.remove(&row.id).unwrap_or_default();
-        Ok(FileReport { row, account, error, sessions })
+        Ok(FileReport {
+            row,
+            account,
+            error,
+            sessions,
+        })
     })
     .collect()
 }
@@ -160,14 +179,18 @@ pub fn sessions_by_ordinal(connection: &Connection, ordinals: &[SessionOrdinal])
 /// When the catalogue cannot be read.
 pub fn sessions(connection: &Connection, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
     let paths = crate::paths::PathScope::of(&filter.paths);
-    let rows = session_rows(connection, "", params![])?.into_iter().map(|(_, session)| session);
+    let rows = session_rows(connection, "", params![])?
+        .into_iter()
+        .map(|(_, session)| session);
     let mut kept = fullest(rows);
     kept.retain(|session| {
         let facts = &session.facts;
         (filter.agents.is_empty() || filter.agents.contains(&session.agent))
             && (filter.hidden || !facts.hidden)
             && (filter.kinds.is_empty() || filter.kinds.contains(&facts.kind))
-            && filter.since.is_none_or(|since| facts.updated_at.is_some_and(|updated| updated >= since))
+            && filter
+                .since
+                .is_none_or(|since| facts.updated_at.is_some_and(|updated| updated >= since))
             && paths.holds(session.header.cwd.as_deref())
     });
     Ok(kept)
@@ -192,7 +215,11 @@ fn fullest(rows: impl Iterator<Item = SessionRow>) -> Vec<SessionRow> {
     let mut rows: Vec<SessionRow> = rows.collect();
     let identity = |row: &SessionRow| (row.agent.clone(), row.session_id.clone());
     rows.sort_by_cached_key(|row| {
-        let fullness = (row.facts.turns, row.facts.updated_at, row.presence == Presence::Present);
+        let fullness = (
+            row.facts.turns,
+            row.facts.updated_at,
+            row.presence == Presence::Present,
+        );
         (identity(row), std::cmp::Reverse(fullness), row.path.clone())
     });
     let mut kept: Vec<SessionRow> = Vec::with_capacity(rows.len());
@@ -212,10 +239,15 @@ fn fullest(rows: impl Iterator<Item = SessionRow>) -> Vec<SessionRow> {
 /// When the catalogue cannot be read.
 pub fn counts(connection: &Connection) -> Result<CatalogueCounts> {
     let count = |sql: &str| -> Result<u64> {
-        Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
+        Ok(connection
+            .prepare_cached(sql)?
+            .query_row([], |row| row.get::<_, i64>(0))?
+            .unsigned_abs())
     };
     let time = |key: &str| -> Result<Option<Timestamp>> {
-        Ok(super::meta(connection, key)?.and_then(|value| value.parse().ok()).map(Timestamp))
+        Ok(super::meta(connection, key)?
+            .and_then(|value| value.parse().ok())
+            .map(Timestamp))
     };
     let mut counts = CatalogueCounts {
         // Of several files with one session only the fullest leads.
@@ -226,7 +258,8 @@ pub fn counts(connection: &Connection) -> Result<CatalogueCounts> {
         ..CatalogueCounts::default()
     };
     let missing = Presence::Missing.as_str();
-    let sql = "SELECT state, presence, count(*) FROM files WHERE role = 'transcript' GROUP BY state, presence";
+    let sql =
+        "SELECT state, presence, count(*) FROM files WHERE role = 'transcript' GROUP BY state, presence";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut vanished = 0;

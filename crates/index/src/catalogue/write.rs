@@ -38,12 +38,18 @@ pub fn apply(transaction: &Transaction<'_>, batch: &Batch, generation: u64) -> R
     Ok(gone)
 }
 
-fn write_read(transaction: &Transaction<'_>, read: &FileRead, generation: u64) -> Result<Vec<SessionOrdinal>> {
+fn write_read(
+    transaction: &Transaction<'_>,
+    read: &FileRead,
+    generation: u64,
+) -> Result<Vec<SessionOrdinal>> {
     let id = write_file(transaction, read.id, &read.file, FileState::Current, generation)?;
     let cursor = super::pack(&serde_json::to_vec(&read.cursor)?)?;
     let account = serde_json::to_string(&read.account)?;
     transaction
-        .prepare_cached("INSERT OR REPLACE INTO reads (file, cursor, account, error) VALUES (?1, ?2, ?3, NULL)")?
+        .prepare_cached(
+            "INSERT OR REPLACE INTO reads (file, cursor, account, error) VALUES (?1, ?2, ?3, NULL)",
+        )?
         .execute(params![id.0, cursor, account])?;
     let mut gone = sessions_of(transaction, id)?;
     gone.retain(|ordinal| read.sessions.iter().all(|session| session.ordinal != *ordinal));
@@ -61,8 +67,10 @@ fn write_read(transaction: &Transaction<'_>, read: &FileRead, generation: u64) -
 
 fn delete_session(transaction: &Transaction<'_>, ordinal: SessionOrdinal) -> Result<()> {
     let sql = "DELETE FROM sessions WHERE ordinal = ?1 RETURNING agent, session_id";
-    let name: Option<(String, String)> =
-        transaction.prepare_cached(sql)?.query_row([ordinal.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let name: Option<(String, String)> = transaction
+        .prepare_cached(sql)?
+        .query_row([ordinal.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
     match name {
         Some((agent, id)) => choose_leader(transaction, &agent, &id),
         None => Ok(()),
@@ -78,7 +86,9 @@ pub fn delete_file(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<Se
     for session in &sessions {
         delete_session(transaction, *session)?;
     }
-    transaction.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file.0])?;
+    transaction
+        .prepare_cached("DELETE FROM files WHERE id = ?1")?
+        .execute([file.0])?;
     Ok(sessions)
 }
 
@@ -103,11 +113,19 @@ pub fn sessions_of(connection: &Connection, file: FileId) -> Result<Vec<SessionO
 }
 
 fn write_failure(transaction: &Transaction<'_>, failure: &FileFailure, generation: u64) -> Result<()> {
-    let id = write_file(transaction, failure.id, &failure.file, FileState::Failed, generation)?;
+    let id = write_file(
+        transaction,
+        failure.id,
+        &failure.file,
+        FileState::Failed,
+        generation,
+    )?;
     let account = serde_json::to_string(&failure.account)?;
     let sql = "INSERT INTO reads (file, cursor, account, error) VALUES (?1, NULL, ?2, ?3)
         ON CONFLICT (file) DO UPDATE SET cursor = NULL, account = ?2, error = ?3";
-    transaction.prepare_cached(sql)?.execute(params![id.0, account, failure.error])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![id.0, account, failure.error])?;
     Ok(())
 }
 

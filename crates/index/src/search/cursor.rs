@@ -26,7 +26,12 @@ pub(super) fn query_key(request: &SearchRequest) -> u64 {
         hash.update(text.as_bytes());
     };
     add(&request.query);
-    add(&format!("{:?} {} {:?}", request.view, request.sort.as_str(), request.since));
+    add(&format!(
+        "{:?} {} {:?}",
+        request.view,
+        request.sort.as_str(),
+        request.since
+    ));
     for list in [&request.agents, &request.paths] {
         let mut sorted: Vec<&str> = list.iter().map(String::as_str).collect();
         sorted.sort_unstable();
@@ -39,13 +44,21 @@ pub(super) fn query_key(request: &SearchRequest) -> u64 {
 
 /// The offset a cursor names, or the answer that refuses it: malformed before stale before another
 /// query's (contract A, A.8).
-pub(super) fn check(cursor: Option<&str>, index: &str, generation: u64, key: u64) -> Result<usize, SearchAnswer> {
+pub(super) fn check(
+    cursor: Option<&str>,
+    index: &str,
+    generation: u64,
+    key: u64,
+) -> Result<usize, SearchAnswer> {
     let Some(text) = cursor else {
         return Ok(0);
     };
     let cursor = decode(text).ok_or(SearchAnswer::MalformedCursor)?;
     if cursor.generation != generation || cursor.index != index {
-        return Err(SearchAnswer::StaleCursor { generation, expected: Some(cursor.generation) });
+        return Err(SearchAnswer::StaleCursor {
+            generation,
+            expected: Some(cursor.generation),
+        });
     }
     if cursor.key != format!("{key:016x}") {
         return Err(SearchAnswer::MalformedCursor);
@@ -55,7 +68,12 @@ pub(super) fn check(cursor: Option<&str>, index: &str, generation: u64, key: u64
 
 /// A cursor for the page that begins at `offset`.
 pub(super) fn encode(index: &str, generation: u64, offset: usize, key: u64) -> String {
-    let cursor = PageCursor { index: index.to_owned(), generation, offset, key: format!("{key:016x}") };
+    let cursor = PageCursor {
+        index: index.to_owned(),
+        generation,
+        offset,
+        key: format!("{key:016x}"),
+    };
     let json = serde_json::to_vec(&cursor).unwrap_or_default();
     base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, json)
 }
@@ -75,13 +93,23 @@ mod tests {
         let cursor = encode("i", 7, 20, key);
         assert_eq!(check(Some(&cursor), "i", 7, key), Ok(20));
         assert_eq!(check(None, "i", 7, key), Ok(0));
-        let stale = |generation| SearchAnswer::StaleCursor { generation, expected: Some(7) };
+        let stale = |generation| SearchAnswer::StaleCursor {
+            generation,
+            expected: Some(7),
+        };
         assert_eq!(check(Some(&cursor), "i", 8, key), Err(stale(8)));
         assert_eq!(check(Some(&cursor), "rebuilt", 7, key), Err(stale(7)));
         assert_eq!(check(Some(&cursor), "i", 8, key + 1), Err(stale(8)));
-        assert_eq!(check(Some(&cursor), "i", 7, key + 1), Err(SearchAnswer::MalformedCursor));
+        assert_eq!(
+            check(Some(&cursor), "i", 7, key + 1),
+            Err(SearchAnswer::MalformedCursor)
+        );
         for forged in ["", "%%", "bm90IGpzb24", "e30"] {
-            assert_eq!(check(Some(forged), "i", 7, key), Err(SearchAnswer::MalformedCursor), "{forged}");
+            assert_eq!(
+                check(Some(forged), "i", 7, key),
+                Err(SearchAnswer::MalformedCursor),
+                "{forged}"
+            );
         }
     }
 
@@ -89,10 +117,16 @@ mod tests {
     fn page_size_and_list_order_do_not_bind() {
         let mut one = SearchRequest::new("a");
         one.agents = vec!["codex".into(), "claude".into()];
-        let mut other = SearchRequest { limit: 3, ..one.clone() };
+        let mut other = SearchRequest {
+            limit: 3,
+            ..one.clone()
+        };
         other.agents.reverse();
         assert_eq!(query_key(&one), query_key(&other));
         assert_ne!(query_key(&one), query_key(&SearchRequest::new("a")));
-        assert_ne!(query_key(&SearchRequest::new("a")), query_key(&SearchRequest::new("a ")));
+        assert_ne!(
+            query_key(&SearchRequest::new("a")),
+            query_key(&SearchRequest::new("a "))
+        );
     }
 }

@@ -17,7 +17,12 @@ const EXPANSIONS: usize = 64;
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn is_known(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<bool> {
+pub(super) fn is_known(
+    text: &TextSnapshot,
+    fields: &[Field],
+    term: &str,
+    sessions: &SessionSet,
+) -> Result<bool> {
     Ok(live_documents(text, fields, term, sessions, 1)? > 0)
 }
 
@@ -31,7 +36,10 @@ fn live_documents(
 ) -> Result<usize> {
     let mut count = 0;
     for segment in text.searcher.segment_readers() {
-        let session = segment.fast_fields().u64(crate::schema::SESSION)?.first_or_default_col(u64::MAX);
+        let session = segment
+            .fast_fields()
+            .u64(crate::schema::SESSION)?
+            .first_or_default_col(u64::MAX);
         for &field in fields {
             let index = segment.inverted_index(field)?;
             let term = tantivy::Term::from_field_text(field, term);
@@ -40,7 +48,9 @@ fn live_documents(
             };
             let mut document = postings.doc();
             while document != TERMINATED {
-                let alive = segment.alive_bitset().is_none_or(|alive| alive.is_alive(document));
+                let alive = segment
+                    .alive_bitset()
+                    .is_none_or(|alive| alive.is_alive(document));
                 let session = u32::try_from(session.get_val(document)).unwrap_or(u32::MAX);
                 count += usize::from(alive && sessions.allows(lookback_model::SessionOrdinal(session)));
                 if count >= limit {
@@ -86,7 +96,12 @@ where
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn respell(text: &TextSnapshot, fields: &[Field], term: &str, sessions: &SessionSet) -> Result<Option<String>> {
+pub(super) fn respell(
+    text: &TextSnapshot,
+    fields: &[Field],
+    term: &str,
+    sessions: &SessionSet,
+) -> Result<Option<String>> {
     let length = term.chars().count();
     if !(4..=40).contains(&length) {
         return Ok(None);
@@ -139,7 +154,9 @@ pub(super) fn taken_apart(
                 continue;
             };
             let part = term.get(start..end).unwrap_or_default();
-            let is_fewer = best.get(end).is_none_or(|known| known.as_ref().is_none_or(|known| before.len() + 1 < known.len()));
+            let is_fewer = best
+                .get(end)
+                .is_none_or(|known| known.as_ref().is_none_or(|known| before.len() + 1 < known.len()));
             if is_fewer && is_known(text, fields, part, sessions)? {
                 let parts = before.into_iter().chain([part.to_owned()]).collect();
                 if let Some(place) = best.get_mut(end) {
@@ -148,7 +165,11 @@ pub(super) fn taken_apart(
             }
         }
     }
-    Ok(best.get(term.len()).cloned().flatten().filter(|parts| parts.len() > 1))
+    Ok(best
+        .get(term.len())
+        .cloned()
+        .flatten()
+        .filter(|parts| parts.len() > 1))
 }
 
 /// Terms that begin with `start`.
@@ -246,7 +267,10 @@ impl Containing {
                 *place = length;
             }
         }
-        Self { part: part.to_vec(), fallback }
+        Self {
+            part: part.to_vec(),
+            fallback,
+        }
     }
 }
 
@@ -283,7 +307,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn accepts<A: Automaton>(automaton: &A, text: &str) -> bool {
-        let end = text.bytes().fold(automaton.start(), |state, byte| automaton.accept(&state, byte));
+        let end = text
+            .bytes()
+            .fold(automaton.start(), |state, byte| automaton.accept(&state, byte));
         automaton.is_match(&end)
     }
 

@@ -27,7 +27,11 @@ struct Ladder<'a> {
 /// # Errors
 /// When the index cannot be read.
 pub(super) fn climb(text: &TextSnapshot, plan: &Plan, view: View, sessions: &SessionSet) -> Result<Found> {
-    let ladder = Ladder { text, fields: text.fields.view(view), sessions };
+    let ladder = Ladder {
+        text,
+        fields: text.fields.view(view),
+        sessions,
+    };
     let units = words(plan);
     if units.is_empty() {
         return Ok(Found::default());
@@ -43,10 +47,18 @@ pub(super) fn climb(text: &TextSnapshot, plan: &Plan, view: View, sessions: &Ses
         let repaired = Some(respelled.iter().map(|unit| unit.typed.clone()).collect());
         if let Some(found) = ladder.all(&respelled)? {
             let route = format!("typo+{}", found.route);
-            return Ok(Found { route, repaired, ..found });
+            return Ok(Found {
+                route,
+                repaired,
+                ..found
+            });
         }
         if let Some(found) = ladder.most(&respelled)? {
-            return Ok(Found { route: "typo+or".to_owned(), repaired, ..found });
+            return Ok(Found {
+                route: "typo+or".to_owned(),
+                repaired,
+                ..found
+            });
         }
     }
     for rung in [Ladder::beginning, Ladder::inside, Ladder::most] {
@@ -54,7 +66,11 @@ pub(super) fn climb(text: &TextSnapshot, plan: &Plan, view: View, sessions: &Ses
             return Ok(found);
         }
     }
-    Ok(Found { terms: marks(&units), route: "or".to_owned(), ..Found::default() })
+    Ok(Found {
+        terms: marks(&units),
+        route: "or".to_owned(),
+        ..Found::default()
+    })
 }
 
 impl Ladder<'_> {
@@ -73,7 +89,11 @@ impl Ladder<'_> {
             found = self.across_documents(units, units.len())?;
         }
         let is_phrase = matches!(units, [unit] if unit.single().is_none());
-        Ok(named(found, if is_phrase { "phrase" } else { "and" }, marks(units)))
+        Ok(named(
+            found,
+            if is_phrase { "phrase" } else { "and" },
+            marks(units),
+        ))
     }
 
     /// Words that no allowed session has as phrases of the words they are made of.
@@ -114,7 +134,12 @@ impl Ladder<'_> {
             }
         }
         let enough = sums.into_values().filter(|(count, ..)| *count >= wanted);
-        Ok(enough.map(|(count, sum, best)| Match { score: sum * count as f32, ..best }).collect())
+        Ok(enough
+            .map(|(count, sum, best)| Match {
+                score: sum * count as f32,
+                ..best
+            })
+            .collect())
     }
 
     /// Replaces words that no allowed session has by their closest spelling.
@@ -160,7 +185,11 @@ impl Ladder<'_> {
         let Some((last, others)) = units.split_last() else {
             return Ok(None);
         };
-        let term = last.whole.as_deref().or(last.single()).filter(|term| term.chars().count() >= 3);
+        let term = last
+            .whole
+            .as_deref()
+            .or(last.single())
+            .filter(|term| term.chars().count() >= 3);
         let Some(term) = term else {
             return Ok(None);
         };
@@ -168,7 +197,9 @@ impl Ladder<'_> {
         if terms.is_empty() {
             return Ok(None);
         }
-        let alternatives = terms.iter().map(|term| (Occur::Should, Unit::term(term).query(&self.fields)));
+        let alternatives = terms
+            .iter()
+            .map(|term| (Occur::Should, Unit::term(term).query(&self.fields)));
         let mut clauses: Vec<(Occur, Box<dyn Query>)> =
             vec![(Occur::Must, Box::new(BooleanQuery::new(alternatives.collect())))];
         clauses.extend(others.iter().map(|unit| (Occur::Must, unit.query(&self.fields))));
@@ -179,7 +210,11 @@ impl Ladder<'_> {
 
     /// Most of the words that mean something, anywhere in a session.
     fn most(&self, units: &[Unit]) -> Result<Option<Found>> {
-        let mut telling: Vec<Unit> = units.iter().filter(|unit| !is_stop_word(&unit.typed)).cloned().collect();
+        let mut telling: Vec<Unit> = units
+            .iter()
+            .filter(|unit| !is_stop_word(&unit.typed))
+            .cloned()
+            .collect();
         if telling.is_empty() {
             telling = units.to_vec();
         }
@@ -187,12 +222,21 @@ impl Ladder<'_> {
             return Ok(None);
         }
         let wanted = telling.len().div_ceil(2);
-        Ok(named(self.across_documents(&telling, wanted)?, "or", marks(&telling)))
+        Ok(named(
+            self.across_documents(&telling, wanted)?,
+            "or",
+            marks(&telling),
+        ))
     }
 }
 
 fn named(matches: Vec<Match>, route: &str, terms: BTreeSet<String>) -> Option<Found> {
-    (!matches.is_empty()).then(|| Found { matches, route: route.to_owned(), repaired: None, terms })
+    (!matches.is_empty()).then(|| Found {
+        matches,
+        route: route.to_owned(),
+        repaired: None,
+        terms,
+    })
 }
 
 fn marks(units: &[Unit]) -> BTreeSet<String> {
@@ -201,11 +245,11 @@ fn marks(units: &[Unit]) -> BTreeSet<String> {
 
 /// Words that say nothing of what a question is about.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
-    "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its",
-    "last", "me", "my", "no", "not", "of", "on", "or", "our", "should", "so", "that", "the", "their", "them",
-    "then", "there", "these", "they", "this", "to", "up", "us", "was", "we", "were", "what", "when", "where",
-    "which", "who", "why", "will", "with", "would", "you", "your",
+    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
+    "could", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
+    "it", "its", "last", "me", "my", "no", "not", "of", "on", "or", "our", "should", "so", "that", "the",
+    "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "was", "we", "were", "what",
+    "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
 fn is_stop_word(word: &str) -> bool {

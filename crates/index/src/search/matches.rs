@@ -67,7 +67,11 @@ const EVIDENCE_WEIGHT: f32 = 0.25;
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn by_session(text: &TextSnapshot, query: &dyn Query, sessions: &SessionSet) -> Result<Vec<Match>> {
+pub(super) fn by_session(
+    text: &TextSnapshot,
+    query: &dyn Query,
+    sessions: &SessionSet,
+) -> Result<Vec<Match>> {
     let mut tallies = vec![Tally::default(); sessions.len()];
     let mut touched = Vec::new();
     each_match(text, query, |session, address, score| {
@@ -87,11 +91,18 @@ pub(super) fn by_session(text: &TextSnapshot, query: &dyn Query, sessions: &Sess
     }
     let mut found: HashMap<SessionOrdinal, Match> = HashMap::with_capacity(touched.len());
     for session in touched {
-        let Some(tally) = tallies.get(session.0 as usize).filter(|tally| tally.best.is_some()) else {
+        let Some(tally) = tallies
+            .get(session.0 as usize)
+            .filter(|tally| tally.best.is_some())
+        else {
             continue;
         };
         let leader = SessionOrdinal(sessions.facts(session).leader);
-        let here = Match { session: leader, score: tally.score(), best: tally.best };
+        let here = Match {
+            session: leader,
+            score: tally.score(),
+            best: tally.best,
+        };
         let place = found.entry(leader).or_insert(here);
         if here.score > place.score {
             *place = here;
@@ -108,11 +119,15 @@ fn each_match(
 ) -> Result<()> {
     let weight = query.weight(EnableScoring::enabled_from_searcher(&text.searcher))?;
     for (segment_ord, segment) in (0..).zip(text.searcher.segment_readers()) {
-        let session = segment.fast_fields().u64(schema::SESSION)?.first_or_default_col(u64::MAX);
+        let session = segment
+            .fast_fields()
+            .u64(schema::SESSION)?
+            .first_or_default_col(u64::MAX);
         let alive = segment.alive_bitset();
         weight.for_each(segment, &mut |doc_id, score| {
             if alive.is_none_or(|alive| alive.is_alive(doc_id)) {
-                let session = u32::try_from(session.get_val(doc_id)).map_or(super::NO_SESSION, SessionOrdinal);
+                let session =
+                    u32::try_from(session.get_val(doc_id)).map_or(super::NO_SESSION, SessionOrdinal);
                 each(session, DocAddress { segment_ord, doc_id }, score);
             }
         })?;
@@ -127,8 +142,15 @@ fn families(touched: &[SessionOrdinal], sessions: &SessionSet) -> HashMap<Sessio
     for &session in touched {
         *count.entry(key_of(session)).or_default() += 1;
     }
-    let in_family = |session: &SessionOrdinal| key_of(*session) != 0 && count.get(&key_of(*session)).is_some_and(|&n| n > 1);
-    touched.iter().copied().filter(in_family).map(|session| (session, key_of(session))).collect()
+    let in_family = |session: &SessionOrdinal| {
+        key_of(*session) != 0 && count.get(&key_of(*session)).is_some_and(|&n| n > 1)
+    };
+    touched
+        .iter()
+        .copied()
+        .filter(in_family)
+        .map(|session| (session, key_of(session)))
+        .collect()
 }
 
 /// Counts the matches of families anew, each copied event only in the earliest session that has it.
@@ -179,7 +201,12 @@ fn fold_copies(
 fn older(sessions: &SessionSet, session: SessionOrdinal, other: SessionOrdinal) -> bool {
     let order = |session: SessionOrdinal| {
         let facts = sessions.facts(session);
-        (facts.created_at, facts.updated_at, facts.leader != session.0, session)
+        (
+            facts.created_at,
+            facts.updated_at,
+            facts.leader != session.0,
+            session,
+        )
     };
     order(session) < order(other)
 }

@@ -29,7 +29,11 @@ const SUBAGENT_WEIGHT: f32 = 0.9;
 impl SessionRank {
     /// Factor of the score.
     pub(super) fn weight(&self) -> f32 {
-        if self.kind == SessionKind::Subagent { SUBAGENT_WEIGHT } else { 1.0 }
+        if self.kind == SessionKind::Subagent {
+            SUBAGENT_WEIGHT
+        } else {
+            1.0
+        }
     }
 }
 
@@ -43,7 +47,11 @@ impl SessionSet {
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub(super) fn load(connection: &Connection, request: &SearchRequest, operators: &Operators) -> Result<Self> {
+    pub(super) fn load(
+        connection: &Connection,
+        request: &SearchRequest,
+        operators: &Operators,
+    ) -> Result<Self> {
         let mut set = Self { ranks: Vec::new() };
         let sql = "SELECT ordinal, leader, updated_at, created_at, kind, first_copy_key FROM sessions
             INDEXED BY sessions_for_ranking WHERE hidden = 0";
@@ -61,7 +69,9 @@ impl SessionSet {
                 created_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
                 kind: SessionKind::from_name(row.get_ref(4)?.as_str().unwrap_or_default()),
                 first_copy_key: row.get::<_, i64>(5)? as u64,
-                allowed: request.since.is_none_or(|since| updated_at.is_some_and(|updated| updated >= since)),
+                allowed: request
+                    .since
+                    .is_none_or(|since| updated_at.is_some_and(|updated| updated >= since)),
             };
             if let Some(place) = set.ranks.get_mut(ordinal) {
                 *place = rank;
@@ -72,12 +82,22 @@ impl SessionSet {
     }
 
     /// Applies the filters that need more than numbers.
-    fn narrow(&mut self, connection: &Connection, request: &SearchRequest, operators: &Operators) -> Result<()> {
+    fn narrow(
+        &mut self,
+        connection: &Connection,
+        request: &SearchRequest,
+        operators: &Operators,
+    ) -> Result<()> {
         let scope = PathScope::of(&request.paths);
         if request.agents.is_empty() && scope.is_everywhere() && operators.is_empty() {
             return Ok(());
         }
-        let lowered = |values: &[String]| values.iter().map(|value| value.to_lowercase()).collect::<Vec<_>>();
+        let lowered = |values: &[String]| {
+            values
+                .iter()
+                .map(|value| value.to_lowercase())
+                .collect::<Vec<_>>()
+        };
         let (repo, path) = (lowered(&operators.repo), lowered(&operators.path));
         let sql = "SELECT ordinal, sessions.agent, cwd, path FROM sessions JOIN files ON files.id = file";
         let mut statement = connection.prepare_cached(sql)?;
@@ -100,13 +120,17 @@ impl SessionSet {
 
     /// Whether a search may find it.
     pub(super) fn allows(&self, session: SessionOrdinal) -> bool {
-        self.ranks.get(session.0 as usize).is_some_and(|rank| rank.allowed)
+        self.ranks
+            .get(session.0 as usize)
+            .is_some_and(|rank| rank.allowed)
     }
 
     /// Those that a search may find, one for each group of copies.
     pub(super) fn allowed(&self) -> impl Iterator<Item = SessionOrdinal> {
         let ranks = (0..).zip(&self.ranks);
-        ranks.filter(|(at, rank)| rank.allowed && rank.leader == *at).map(|(at, _)| SessionOrdinal(at))
+        ranks
+            .filter(|(at, rank)| rank.allowed && rank.leader == *at)
+            .map(|(at, _)| SessionOrdinal(at))
     }
 
     /// What ranking needs of one.
@@ -125,8 +149,13 @@ fn last_two_segments(cwd: Option<&str>) -> String {
     let Some(cwd) = cwd else {
         return "unknown location".to_owned();
     };
-    let segments: Vec<&str> = cwd.split(['/', '\\']).filter(|segment| !segment.is_empty()).collect();
-    let last = segments.get(segments.len().saturating_sub(2)..).unwrap_or_default();
+    let segments: Vec<&str> = cwd
+        .split(['/', '\\'])
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    let last = segments
+        .get(segments.len().saturating_sub(2)..)
+        .unwrap_or_default();
     last.join("/").to_lowercase()
 }
 
@@ -140,6 +169,7 @@ fn place(cwd: Option<&str>, transcript: &str) -> String {
 /// # Errors
 /// When the catalogue cannot be read.
 pub(super) fn name_of(connection: &Connection, session: SessionOrdinal) -> Result<(String, String)> {
-    let mut statement = connection.prepare_cached("SELECT agent, session_id FROM sessions WHERE ordinal = ?1")?;
+    let mut statement =
+        connection.prepare_cached("SELECT agent, session_id FROM sessions WHERE ordinal = ?1")?;
     Ok(statement.query_row(params![session.0], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }

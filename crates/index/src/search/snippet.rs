@@ -35,7 +35,9 @@ fn matches(text: &str, terms: &BTreeSet<String>) -> Vec<(Range<usize>, String)> 
         }
         let range = term.range.0..term.range.1;
         match found.last_mut() {
-            Some((last, _)) if range.start < last.end || (range.start == last.end && term.role == TermRole::Pair) => {
+            Some((last, _))
+                if range.start < last.end || (range.start == last.end && term.role == TermRole::Pair) =>
+            {
                 last.end = last.end.max(range.end);
             }
             _ => found.push((range, term.text)),
@@ -49,7 +51,11 @@ fn best_window(text: &str, matches: &[(Range<usize>, String)]) -> Option<Range<u
     let mut best: Option<(usize, &Range<usize>)> = None;
     for (at, (range, _)) in matches.iter().enumerate() {
         let end = forward(text, range.start, LENGTH - LEAD);
-        let inside = matches.get(at..).unwrap_or_default().iter().take_while(|(other, _)| other.end <= end);
+        let inside = matches
+            .get(at..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|(other, _)| other.end <= end);
         let different: BTreeSet<&str> = inside.map(|(_, term)| term.as_str()).collect();
         if best.is_none_or(|(count, _)| different.len() > count) {
             best = Some((different.len(), range));
@@ -61,13 +67,18 @@ fn best_window(text: &str, matches: &[(Range<usize>, String)]) -> Option<Range<u
 /// `characters` further than `at`.
 fn forward(text: &str, at: usize, characters: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
-    rest.char_indices().nth(characters).map_or(text.len(), |(offset, _)| at + offset)
+    rest.char_indices()
+        .nth(characters)
+        .map_or(text.len(), |(offset, _)| at + offset)
 }
 
 /// `characters` before `at`.
 fn back(text: &str, at: usize, characters: usize) -> usize {
     let before = text.get(..at).unwrap_or_default();
-    match characters.checked_sub(1).and_then(|nth| before.char_indices().rev().nth(nth)) {
+    match characters
+        .checked_sub(1)
+        .and_then(|nth| before.char_indices().rev().nth(nth))
+    {
         Some((offset, _)) => offset,
         None if characters == 0 => at,
         None => 0,
@@ -90,7 +101,9 @@ fn boundary_before(text: &str, at: usize) -> usize {
         return at;
     }
     let near = back(text, at, LEAD);
-    text.get(near..at).and_then(|stretch| stretch.rfind(char::is_whitespace)).map_or(at, |offset| near + offset)
+    text.get(near..at)
+        .and_then(|stretch| stretch.rfind(char::is_whitespace))
+        .map_or(at, |offset| near + offset)
 }
 
 fn cut(text: &str, window: Range<usize>, matches: &[(Range<usize>, String)]) -> Snippet {
@@ -99,7 +112,9 @@ fn cut(text: &str, window: Range<usize>, matches: &[(Range<usize>, String)]) -> 
         snippet.text.push('…');
     }
     let shift = snippet.text.len();
-    snippet.text.push_str(text.get(window.clone()).unwrap_or_default());
+    snippet
+        .text
+        .push_str(text.get(window.clone()).unwrap_or_default());
     if window.end < text.len() {
         snippet.text.push('…');
     }
@@ -109,7 +124,9 @@ fn cut(text: &str, window: Range<usize>, matches: &[(Range<usize>, String)]) -> 
         }
         snippet.cut |= range.start < window.start || range.end > window.end;
         let (start, end) = (range.start.max(window.start), range.end.min(window.end));
-        snippet.matches.push(start - window.start + shift..end - window.start + shift);
+        snippet
+            .matches
+            .push(start - window.start + shift..end - window.start + shift);
     }
     snippet
 }
@@ -126,7 +143,11 @@ mod tests {
 
     fn marked(text: &str, words: &[&str]) -> Vec<String> {
         let snippet = snippet(text, &terms(words));
-        snippet.matches.iter().map(|range| snippet.text[range.clone()].to_owned()).collect()
+        snippet
+            .matches
+            .iter()
+            .map(|range| snippet.text[range.clone()].to_owned())
+            .collect()
     }
 
     #[test]
@@ -134,15 +155,28 @@ mod tests {
         let filler = "nothing of interest here ".repeat(40);
         let text = format!("redis {filler} the redis failover broke {filler}");
         let snippet = snippet(&text, &terms(&["redis", "failover"]));
-        assert!(snippet.text.contains("the redis failover broke"), "{}", snippet.text);
+        assert!(
+            snippet.text.contains("the redis failover broke"),
+            "{}",
+            snippet.text
+        );
         assert!(snippet.text.starts_with('…') && snippet.text.ends_with('…'));
         assert_eq!(marked(&text, &["redis", "failover"]), ["redis", "failover"]);
     }
 
     #[test]
     fn neighbouring_pairs_are_one_mark() {
-        assert_eq!(marked("出现悬空引用错误", &["悬空", "空引", "引用"]), ["悬空引用"]);
-        assert_eq!(marked("call getUserById now", &["getuserbyid", "get", "user", "by", "id"]), ["getUserById"]);
+        assert_eq!(
+            marked("出现悬空引用错误", &["悬空", "空引", "引用"]),
+            ["悬空引用"]
+        );
+        assert_eq!(
+            marked(
+                "call getUserById now",
+                &["getuserbyid", "get", "user", "by", "id"]
+            ),
+            ["getUserById"]
+        );
     }
 
     #[test]

@@ -29,18 +29,33 @@ impl Unit {
         let last = sequence.last()?.0;
         let covers_all = |term: &&Term| term.role == TermRole::Whole(last + 1);
         let whole = terms.iter().find(covers_all).map(|term| term.text.clone());
-        Some(Self { sequence, whole, typed: word.text.clone(), quoted: word.quoted })
+        Some(Self {
+            sequence,
+            whole,
+            typed: word.text.clone(),
+            quoted: word.quoted,
+        })
     }
 
     /// A unit of one term.
     pub(super) fn term(term: &str) -> Self {
-        Self { sequence: vec![(0, term.to_owned())], whole: None, typed: term.to_owned(), quoted: false }
+        Self {
+            sequence: vec![(0, term.to_owned())],
+            whole: None,
+            typed: term.to_owned(),
+            quoted: false,
+        }
     }
 
     /// Terms that must stand side by side.
     pub(super) fn phrase(terms: &[String]) -> Self {
         let sequence = terms.iter().cloned().enumerate().collect();
-        Self { sequence, whole: None, typed: terms.concat(), quoted: true }
+        Self {
+            sequence,
+            whole: None,
+            typed: terms.concat(),
+            quoted: true,
+        }
     }
 
     /// The only term, when there is only one.
@@ -53,7 +68,11 @@ impl Unit {
 
     /// All its terms, for marking.
     pub(super) fn terms(&self) -> BTreeSet<String> {
-        self.sequence.iter().map(|(_, term)| term.clone()).chain(self.whole.clone()).collect()
+        self.sequence
+            .iter()
+            .map(|(_, term)| term.clone())
+            .chain(self.whole.clone())
+            .collect()
     }
 
     /// A query for the unit in any of the fields.
@@ -61,7 +80,10 @@ impl Unit {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         for &(kind, field) in fields {
             let boost = weight(kind);
-            clauses.push((Occur::Should, boosted(sequence_query(&self.sequence, field), boost)));
+            clauses.push((
+                Occur::Should,
+                boosted(sequence_query(&self.sequence, field), boost),
+            ));
             if let Some(whole) = self.whole.as_ref().filter(|_| has_wholes(kind)) {
                 clauses.push((Occur::Should, boosted(term_query(whole, field), boost)));
             }
@@ -91,7 +113,9 @@ fn sequence(terms: &[Term]) -> Vec<(usize, String)> {
             TermRole::Part => {
                 // The last character of a run is in the pair before it.
                 let covered = term.position.checked_sub(1).is_some_and(|before| {
-                    sequence.iter().any(|(at, pair, role)| *at == before && *role == TermRole::Pair && pair.ends_with(&term.text))
+                    sequence.iter().any(|(at, pair, role)| {
+                        *at == before && *role == TermRole::Pair && pair.ends_with(&term.text)
+                    })
                 });
                 if covered {
                     continue;
@@ -100,14 +124,19 @@ fn sequence(terms: &[Term]) -> Vec<(usize, String)> {
         }
         sequence.push((term.position, term.text.clone(), term.role));
     }
-    sequence.into_iter().map(|(position, text, _)| (position, text)).collect()
+    sequence
+        .into_iter()
+        .map(|(position, text, _)| (position, text))
+        .collect()
 }
 
 fn sequence_query(sequence: &[(usize, String)], field: Field) -> Box<dyn Query> {
     match sequence {
         [(_, only)] => term_query(only, field),
         several => {
-            let terms = several.iter().map(|(at, text)| (*at, tantivy::Term::from_field_text(field, text)));
+            let terms = several
+                .iter()
+                .map(|(at, text)| (*at, tantivy::Term::from_field_text(field, text)));
             Box::new(PhraseQuery::new_with_offset(terms.collect()))
         }
     }
@@ -127,16 +156,25 @@ pub(super) fn all_of(units: &[Unit], fields: &[(TextKind, Field)]) -> Box<dyn Qu
     if let [only] = units {
         return only.query(fields);
     }
-    let mut clauses: Vec<(Occur, Box<dyn Query>)> =
-        units.iter().map(|unit| (Occur::Must, unit.query(fields))).collect();
+    let mut clauses: Vec<(Occur, Box<dyn Query>)> = units
+        .iter()
+        .map(|unit| (Occur::Must, unit.query(fields)))
+        .collect();
     let mut together = Vec::new();
     let mut position = 0;
     for unit in units {
-        together.extend(unit.sequence.iter().map(|(at, text)| (position + at, text.clone())));
+        together.extend(
+            unit.sequence
+                .iter()
+                .map(|(at, text)| (position + at, text.clone())),
+        );
         position += unit.sequence.last().map_or(0, |(at, _)| at + 1);
     }
     for &(kind, field) in fields {
-        clauses.push((Occur::Should, boosted(sequence_query(&together, field), 2.0 * weight(kind))));
+        clauses.push((
+            Occur::Should,
+            boosted(sequence_query(&together, field), 2.0 * weight(kind)),
+        ));
     }
     Box::new(BooleanQuery::new(clauses))
 }
@@ -146,11 +184,19 @@ mod tests {
     use super::*;
 
     fn unit(text: &str) -> Unit {
-        Unit::of(&Word { text: text.to_owned(), quoted: false }).unwrap()
+        Unit::of(&Word {
+            text: text.to_owned(),
+            quoted: false,
+        })
+        .unwrap()
     }
 
     fn shown(text: &str) -> Vec<String> {
-        unit(text).sequence.into_iter().map(|(at, term)| format!("{term}@{at}")).collect()
+        unit(text)
+            .sequence
+            .into_iter()
+            .map(|(at, term)| format!("{term}@{at}"))
+            .collect()
     }
 
     #[test]

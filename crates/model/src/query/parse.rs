@@ -62,7 +62,10 @@ impl Operators {
 /// ```
 pub fn parse(query: &str) -> Plan {
     let head = head_utf16(query, QUERY_LIMIT);
-    let mut plan = Plan { cut: head.len() < query.len(), ..Plan::default() };
+    let mut plan = Plan {
+        cut: head.len() < query.len(),
+        ..Plan::default()
+    };
     let mut rest = head.trim_start();
     while let Some(first) = rest.chars().next() {
         rest = match operator(rest) {
@@ -132,7 +135,9 @@ impl Plan {
     fn take_bare<'a>(&mut self, text: &'a str) -> &'a str {
         // The first character is taken whatever it is, so that the rest is always shorter.
         let mut characters = text.char_indices().skip(1);
-        let end = characters.find(|(_, c)| c.is_whitespace() || *c == '"').map_or(text.len(), |(at, _)| at);
+        let end = characters
+            .find(|(_, c)| c.is_whitespace() || *c == '"')
+            .map_or(text.len(), |(at, _)| at);
         let (word, after) = text.split_at_checked(end).unwrap_or((text, ""));
         self.add(word, false);
         after
@@ -141,7 +146,10 @@ impl Plan {
     fn add(&mut self, text: &str, quoted: bool) {
         let text = text.trim();
         if text.chars().any(char::is_alphanumeric) {
-            self.words.push(Word { text: text.to_owned(), quoted });
+            self.words.push(Word {
+                text: text.to_owned(),
+                quoted,
+            });
         }
     }
 }
@@ -158,7 +166,10 @@ mod tests {
 
     #[test]
     fn operators_stand_at_a_token_start_only() {
-        assert_eq!(words("myrepo:x https://h/path:x"), ["myrepo:x", "https://h/path:x"]);
+        assert_eq!(
+            words("myrepo:x https://h/path:x"),
+            ["myrepo:x", "https://h/path:x"]
+        );
         let plan = parse("REPO:App path:'my folder/x' path:\"a b\" text");
         assert_eq!(plan.operators.repo, ["App"]);
         assert_eq!(plan.operators.path, ["my folder/x", "a b"]);

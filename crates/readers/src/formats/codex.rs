@@ -114,10 +114,17 @@ fn classify(relative: &Path) -> Class {
     if relative == Path::new("history.jsonl") {
         return Class::Aside("log of prompts, which transcripts repeat");
     }
-    let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = relative
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let is_rollout =
         name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"));
-    if is_rollout && holds_sessions(relative) { Class::File(FileRole::Transcript) } else { Class::Other }
+    if is_rollout && holds_sessions(relative) {
+        Class::File(FileRole::Transcript)
+    } else {
+        Class::Other
+    }
 }
 
 fn is_compressed(path: &Path) -> bool {
@@ -146,7 +153,7 @@ fn id_in_file(path: &Path, input: impl Read) -> Result<String, ReadError> {
         if let Ok(Record {
             entry: Entry::Meta(meta),
             ..
-        }) = record::parse(&text)
+        }) = record::parse(&text, 0)
             && let Some(id) = meta.id
         {
             return Ok(id);
@@ -283,7 +290,11 @@ fn line_ends_at(input: &mut File, offset: u64) -> io::Result<bool> {
     let mut start = [0; 16];
     input.seek(SeekFrom::Start(offset))?;
     let length = input.read(&mut start)?;
-    let rest = start.get(..length).unwrap_or_default().split(|&byte| byte == b'\n').next();
+    let rest = start
+        .get(..length)
+        .unwrap_or_default()
+        .split(|&byte| byte == b'\n')
+        .next();
     Ok(rest.is_none_or(|rest| rest.iter().all(u8::is_ascii_whitespace)))
 }
 
@@ -344,7 +355,8 @@ fn take_line(line: &Line<'_>, number: u64, conversation: &mut Conversation<'_>, 
         Taken,
         serde_json::Error,
     > {
-        Ok(conversation.take(record::parse(text)?))
+        let wanted = conversation.tool_text_wanted();
+        Ok(conversation.take(record::parse(text, wanted)?))
     });
     for name in conversation.unknown.drain(..) {
         account.note_unknown(&name);

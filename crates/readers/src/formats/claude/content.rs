@@ -70,7 +70,11 @@ pub(super) fn result_content(
     match content {
         Answer::Literal(literal) => {
             // What is at the end is only found by decoding all of it.
-            let wanted = if may_end_in_reminder(literal) { usize::MAX } else { wanted };
+            let wanted = if may_end_in_reminder(literal) {
+                usize::MAX
+            } else {
+                wanted
+            };
             result_text(&mend::head_of_string(literal, wanted), &mut kept, &mut reminders);
         }
         Answer::Blocks(blocks) => {

@@ -388,7 +388,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Answer<'a> {
         let raw = <&'de RawValue>::deserialize(deserializer)?.get();
         match raw.as_bytes().first() {
             Some(b'"') => Ok(Self::Literal(raw)),
-            Some(b'[') => serde_json::from_str(raw).map(Self::Blocks).map_err(D::Error::custom),
+            Some(b'[') => serde_json::from_str(raw)
+                .map(Self::Blocks)
+                .map_err(D::Error::custom),
             _ => Ok(Self::default()),
         }
     }

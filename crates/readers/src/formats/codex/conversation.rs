@@ -14,6 +14,7 @@ use lookback_model::facts::TitleRank;
 use lookback_model::session::SessionKind;
 use lookback_model::source::{EventSink, SinkClosed};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What must be known to go on reading.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -101,6 +102,10 @@ impl<'s> Conversation<'s> {
     }
 
     /// Whether the last line read before had no line feed.
+    pub(super) fn tool_text_wanted(&self) -> usize {
+        self.log.tool_text_wanted()
+    }
+
     pub(super) fn is_open_ended(&self) -> bool {
         self.state.is_open_ended
     }
@@ -467,12 +472,15 @@ fn context(text: String, source: &str) -> EventData {
     EventData::ContextMessage(message(content).from_source(source))
 }
 
-fn words(blocks: &[ContentBlock]) -> String {
+fn words(blocks: &[ContentBlock]) -> Cow<'_, str> {
+    if let [ContentBlock::Text { text }] = blocks {
+        return Cow::Borrowed(text);
+    }
     let texts = blocks.iter().filter_map(|block| match block {
         ContentBlock::Text { text } => Some(text.as_str()),
         _ => None,
     });
-    texts.collect::<Vec<_>>().join("\n")
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
 }
 
 /// The time inside a UUID of version 7.

@@ -111,17 +111,17 @@ struct Envelope<'a> {
 
 pub(super) type Parsed<'a> = Result<Entry<'a>, serde_json::Error>;
 
-/// Decodes a line.
+/// Decodes a line, of tools' answers as many UTF-16 units as are `wanted`.
 ///
 /// # Errors
 /// When it is no JSON object, or text of it that is needed has bad escapes.
-pub(super) fn parse(line: &str) -> Result<Record<'_>, serde_json::Error> {
+pub(super) fn parse(line: &str, wanted: usize) -> Result<Record<'_>, serde_json::Error> {
     let envelope: Envelope<'_> = serde_json::from_str(line)?;
     let time = envelope.timestamp.0.as_deref().and_then(Timestamp::parse);
     let kind = envelope.r#type.0.as_deref().unwrap_or_default();
     let entry = match (envelope.payload, kind) {
-        (Some(payload), "response_item") => response_item(payload)?,
-        (Some(payload), "event_msg") => shown(payload)?,
+        (Some(payload), "response_item") => response_item(payload, wanted)?,
+        (Some(payload), "event_msg") => shown(payload, wanted)?,
         (Some(payload), "session_meta") => Entry::Meta(Box::new(meta(payload)?)),
         (Some(payload), "turn_context") => turn(payload),
         (Some(payload), "compacted") => Entry::Compacted {
@@ -137,7 +137,7 @@ pub(super) fn parse(line: &str) -> Result<Record<'_>, serde_json::Error> {
         (None, _) if envelope.record_type.0.is_some() => Entry::Bookkeeping,
         // Rollouts of 2025 have no envelope: a header without a type, then bare items.
         (None, "") => bare_header(serde_json::from_str(line)?)?,
-        (None, _) => response_item(serde_json::from_str(line)?)?,
+        (None, _) => response_item(serde_json::from_str(line)?, wanted)?,
         (Some(_), other) => Entry::Unknown(other.to_owned()),
     };
     Ok(Record {
@@ -154,7 +154,7 @@ fn bare_header(payload: Payload<'_>) -> Parsed<'_> {
     Ok(Entry::Meta(Box::new(meta(payload)?)))
 }
 
-fn response_item(payload: Payload<'_>) -> Parsed<'_> {
+fn response_item(payload: Payload<'_>, wanted: usize) -> Parsed<'_> {
     let kind = payload.r#type.0.as_deref().unwrap_or_default();
     let origin = Origin::Item;
     Ok(match kind {
@@ -195,7 +195,7 @@ fn response_item(payload: Payload<'_>) -> Parsed<'_> {
         "web_search_call" => web_search(&payload, None)?,
         "function_call_output" | "custom_tool_call_output" => Entry::Output {
             id: payload.call_id(),
-            output: output(payload.output)?,
+            output: output(payload.output, wanted)?,
         },
         "tool_search_output" => {
             let names = payload
@@ -229,7 +229,7 @@ fn called<'a>(call: Call) -> Entry<'a> {
     }
 }
 
-fn shown(payload: Payload<'_>) -> Parsed<'_> {
+fn shown(payload: Payload<'_>, wanted: usize) -> Parsed<'_> {
     let kind = payload.r#type.0.as_deref().unwrap_or_default();
     let origin = Origin::Shown;
     Ok(match kind {
@@ -247,10 +247,10 @@ fn shown(payload: Payload<'_>) -> Parsed<'_> {
             parts: texts(payload.text)?,
         },
         "item_completed" => match payload.item {
-            Some(item) => completed(serde_json::from_str(item.get())?)?,
+            Some(item) => completed(serde_json::from_str(item.get())?, wanted)?,
             None => Entry::Bookkeeping,
         },
-        "exec_command_end" => executed(&payload, origin)?,
+        "exec_command_end" => executed(&payload, origin, wanted)?,
         "patch_apply_end" => patched(&payload, origin)?,
         "mcp_tool_call_end" => mcp_called(&payload, origin)?,
         "web_search_end" => web_search(&payload, Some(origin))?,
@@ -321,7 +321,7 @@ fn is_display_only(kind: &str) -> bool {
         )
 }
 
-fn completed(item: Payload<'_>) -> Parsed<'_> {
+fn completed(item: Payload<'_>, wanted: usize) -> Parsed<'_> {
     let origin = Origin::Completed;
     let kind = item.r#type.0.as_deref().unwrap_or_default();
     Ok(match kind {
@@ -346,7 +346,7 @@ fn completed(item: Payload<'_>) -> Parsed<'_> {
             source: "plan",
             blocks: content(item.text)?,
         },
-        "CommandExecution" => executed(&item, origin)?,
+        "CommandExecution" => executed(&item, origin, wanted)?,
         "FileChange" => patched(&item, origin)?,
         "McpToolCall" | "DynamicToolCall" => mcp_called(&item, origin)?,
         "WebSearch" => web_search(&item, Some(origin))?,

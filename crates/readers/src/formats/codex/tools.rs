@@ -2,6 +2,7 @@
 
 use super::payload::{Payload, Raw, Words, content, text};
 use super::record::{Entry, Origin, Parsed};
+use crate::mend;
 use lookback_model::event::ContentBlock;
 use serde::Deserialize;
 
@@ -20,9 +21,9 @@ pub(super) struct Output {
     pub(super) is_error: bool,
 }
 
-pub(super) fn executed<'a>(payload: &Payload<'a>, origin: Origin) -> Parsed<'a> {
+pub(super) fn executed<'a>(payload: &Payload<'a>, origin: Origin, wanted: usize) -> Parsed<'a> {
     let call = payload.call("exec_command", payload.command)?;
-    let mut said = text(payload.aggregated_output)?.into_owned();
+    let mut said = head(payload.aggregated_output, wanted)?;
     if said.is_empty() {
         said = payload.both_streams()?;
     }
@@ -79,7 +80,7 @@ pub(super) fn mcp_called<'a>(payload: &Payload<'a>, origin: Origin) -> Parsed<'a
     };
     let call = payload.call(&name, payload.arguments.or(invocation.arguments))?;
     let output = match payload.result.or(payload.content_items) {
-        Some(result) => Some(output(Some(result))?),
+        Some(result) => Some(output(Some(result), usize::MAX)?),
         None => None,
     };
     Ok(Entry::Execution {
@@ -149,16 +150,34 @@ struct ShellMetadata {
     exit_code: i64,
 }
 
+/// A string's text as far as it is wanted; what is no string stays JSON.
+fn head(raw: Raw<'_>, wanted: usize) -> Result<String, serde_json::Error> {
+    match raw {
+        Some(literal) if literal.get().starts_with('"') => Ok(mend::head_of_string(literal.get(), wanted)),
+        other => Ok(text(other)?.into_owned()),
+    }
+}
+
+/// How an answer of the old shell tool begins: JSON inside a string, which is of use only whole.
+const SHELL_ANSWER: &str = "\"{\\\"output\\\":";
+
 /// A tool's answer: a string, a block, a list of blocks, or an object around one of these.
-pub(super) fn output(raw: Raw<'_>) -> Result<Output, serde_json::Error> {
+pub(super) fn output(raw: Raw<'_>, wanted: usize) -> Result<Output, serde_json::Error> {
     let Some(value) = raw else {
         return Ok(Output::default());
     };
+    if value.get().starts_with('"') && !value.get().starts_with(SHELL_ANSWER) {
+        let content = content_of(mend::head_of_string(value.get(), wanted));
+        return Ok(Output {
+            content,
+            is_error: false,
+        });
+    }
     if value.get().starts_with('{') {
         let object: Payload<'_> = serde_json::from_str(value.get())?;
         // MCP results are wrapped once more in `Ok` or `Err`.
         if let Some(inner) = object.ok.or(object.err) {
-            let inner_output = output(Some(inner))?;
+            let inner_output = output(Some(inner), wanted)?;
             return Ok(Output {
                 is_error: inner_output.is_error || object.ok.is_none(),
                 ..inner_output
