@@ -2,6 +2,12 @@
 //! somebody else, indexing says so in one clear line and ends with 3, and the old index still answers.
 
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use lookback_testkit::transcripts::{self, needle};
 use std::fs;

@@ -298,6 +298,10 @@ const UNDERSCORE: u8 = 8;
 const BEYOND_ASCII: u8 = 16;
 
 /// What each byte is, as a bit.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "in a constant, where a bad index would not compile"
+)]
 static CLASSES: [u8; 256] = {
     let mut classes = [SEPARATOR; 256];
     let mut byte = 0;

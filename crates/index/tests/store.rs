@@ -2,6 +2,13 @@
 //! crash between the two stores heals without loss or duplicates; damage to either store loses no session
 //! whose transcript is gone; copies are one hit; cursors are honoured exactly as long as they are true.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
 use lookback_index::{Index, Options};
 use lookback_model::event::{Event, EventData, Message};
 use lookback_model::hit::Presence;

@@ -22,7 +22,7 @@ use lookback_model::source::{
 use lookback_model::{
     Environment, Event, SearchRequest, SessionFacts, SessionHeader, SessionSource, SurfaceOp, Timestamp,
 };
-use lookback_readers::walk::Walk;
+use lookback_readers::walk::{Class, Walk};
 use lookback_testkit::memory::Memory;
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -71,10 +71,14 @@ impl SessionSource for Plain {
     }
 
     fn discover(&self, root: &Path, found: &mut Discovery) {
-        let classify = |path: &Path| match path.extension()?.to_str()? {
-            "log" => Some(FileRole::Transcript),
-            "titles" => Some(FileRole::Side),
-            _ => None,
+        let classify = |path: &Path| match path
+            .extension()
+            .and_then(|extension| extension.to_str())
+            .unwrap_or_default()
+        {
+            "log" => Class::File(FileRole::Transcript),
+            "titles" => Class::File(FileRole::Side),
+            _ => Class::Other,
         };
         Walk {
             agent: self.agent(),
