@@ -23,7 +23,7 @@ pub(crate) fn write() -> Result<()> {
     Ok(())
 }
 
-/// Fails when a reference page is not what [`write`] would write.
+/// Fails when a reference page is not what [`write()`] would write.
 pub(crate) fn check() -> Result<()> {
     let stored = std::fs::read_to_string(root()?.join(PAGE)).unwrap_or_default();
     compare(&stored, &current_page()?)

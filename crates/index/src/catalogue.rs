@@ -1,7 +1,7 @@
 //! The catalogue: files, how far each was read, and sessions, in one SQLite file.
 //!
 //! Readers open it read-only and never wait: it is kept in write-ahead mode. The writer's side is in
-//! [`write`], the ports' questions in [`read`].
+//! [`mod@write`], the ports' questions in [`mod@read`].
 
 pub mod read;
 pub mod write;

@@ -2,7 +2,7 @@
 //!
 //! [`Index`] implements the ports of `lookback_model`: it answers searches, lists sessions and files, and
 //! hands out the one writer. Text lives in tantivy ([`schema`], [`analyze`]), facts in SQLite
-//! ([`catalogue`]), sessions whose transcripts are gone also in the [`archive`]; [`writer`] keeps them in
+//! ([`catalogue`]), sessions whose transcripts are gone also in the [`archive`]; `writer` keeps them in
 //! step.
 
 pub mod analyze;
