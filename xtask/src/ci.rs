@@ -44,7 +44,7 @@ pub(crate) fn run() -> Result<()> {
                 "--document-private-items",
                 "--locked",
             ])?;
-            must_succeed(doc.env("RUSTDOCFLAGS", "-D warnings"))
+            must_succeed(doc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"))
         },
     )?;
     step("reference", "cargo xtask docs --check", docs::check)?;

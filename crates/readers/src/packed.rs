@@ -23,7 +23,7 @@ pub fn write(hashes: impl Iterator<Item = u64>) -> String {
     text
 }
 
-/// Reads what [`write`] wrote; `None` for anything else.
+/// Reads what [`write()`] wrote; `None` for anything else.
 pub fn read(text: &str) -> Option<Vec<u64>> {
     let chunks = text.as_bytes().chunks(CHARACTERS);
     chunks.map(hash).collect()

@@ -86,7 +86,7 @@ pub struct Debug {
     pub planner_report: PlannerReport,
 }
 
-/// The planner's part of [`Debug`].
+/// The planner's part of [`struct@Debug`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannerReport {
