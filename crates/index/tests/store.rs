@@ -20,7 +20,9 @@ use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::source::{
     FileRole, FileStamp, Position, ReadAccount, ReadCursor, ReadSession, SourceFile,
 };
-use lookback_model::{SessionFacts, SessionHeader, SessionOrdinal, Timestamp, copies, document};
+use lookback_model::{
+    Document, SessionFacts, SessionHeader, SessionOrdinal, TextKind, Timestamp, copies, document,
+};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -528,6 +530,44 @@ fn filters_and_operators_narrow_before_ranking() {
     assert!(vault.page(&nowhere).hits.is_empty());
     let none = vault.page(&SearchRequest::new("repo:shop"));
     assert!(none.hits[0].evidence.is_none());
+}
+
+/// In the text of tools identifiers are indexed by their parts alone; they are found all the same.
+#[test]
+fn names_in_tool_output_are_found_however_they_are_typed() {
+    let vault = Vault::new();
+    let writer = vault.writer();
+    let read = add(&*writer, "/root/a", "a", 0, &["please look"]);
+    let text = "12 fn getUserById(pool: &Pool) -> Option<User>".to_owned();
+    let (session, kind) = (read.sessions[0].ordinal, TextKind::Result);
+    let (time, copy_key) = (Timestamp(1), 0);
+    let document = Document {
+        session,
+        seq: 1,
+        chunk: 0,
+        time,
+        copy_key,
+        kind,
+        text,
+    };
+    writer.add(document).unwrap();
+    let other = add(&*writer, "/root/b", "b", 0, &["the user has an id by now"]);
+    writer
+        .commit(Batch {
+            read: vec![read, other],
+            ..Batch::default()
+        })
+        .unwrap();
+    for query in [
+        "getUserById",
+        "get_user_by_id",
+        "userbyid",
+        "getuserbyid",
+        "\"user by id\"",
+        "getUserBy",
+    ] {
+        assert_eq!(vault.found(query), ["a"], "{query}");
+    }
 }
 
 #[test]
