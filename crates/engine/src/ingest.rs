@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 
 /// The longest interval between commits, in first intervals.
 const LONGEST_INTERVAL: u32 = 8;
+/// How much longer than the one before each interval is. Every commit costs the index a set of segments, so
+/// only the first comes soon.
+const GROWTH: u32 = 4;
 
 /// What reading files needs.
 pub(crate) struct Ingest<'a> {
@@ -185,7 +188,7 @@ impl Run<'_> {
                     return Err(error.into());
                 }
             }
-            interval = (interval * 2).min(longest);
+            interval = (interval * GROWTH).min(longest);
         }
         Ok(generation)
     }

@@ -7,11 +7,13 @@ use crate::plan::{self, Plan};
 use crate::presence;
 use crate::status;
 use lookback_model::hit::Presence;
-use lookback_model::ports::{Batch, FileId, FileRow};
+use lookback_model::ports::{Batch, FileId, FileRow, StoreError};
 use lookback_model::source::{DiscoveryIssue, IssueCode, SourceFile};
 use std::fs::File;
 use std::io::Read;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How a pass is made.
@@ -179,10 +181,11 @@ pub(crate) fn run(
 ) -> Result<Reconciled, EngineError> {
     let started = Instant::now();
     let parts = &engine.parts;
-    let sight = discover::look(parts.sources, &parts.environment);
-    engine.set_degraded(status::degraded_by(&sight));
-    let mut work = survey(engine, &sight, options.verify)?;
+    // Before the rows, so that a commit in between is noticed.
     let counts = parts.catalogue.counts()?;
+    let (sight, rows) = look_and_recall(engine);
+    engine.set_degraded(status::degraded_by(&sight));
+    let mut work = survey(engine, &sight, rows?, options.verify);
     let mut result = Reconciled {
         files_seen: sight.files.len() as u64,
         complete: true,
@@ -206,7 +209,7 @@ pub(crate) fn run(
     let now = parts.catalogue.counts()?;
     let mut owes_sweep = owes_sweep;
     if now.generation != counts.generation {
-        work = survey(engine, &sight, options.verify)?;
+        work = survey(engine, &sight, parts.catalogue.files()?, options.verify);
         result.generation = now.generation;
         owes_sweep = now.last_sweep_completed_at.is_none();
         if work.is_empty() && !owes_sweep {
@@ -240,13 +243,21 @@ pub(crate) fn run(
     Ok(finish(result, &work, all, started))
 }
 
-/// Compares what was found with what the catalogue knows now.
-fn survey(engine: &Engine, sight: &Sight, verify: bool) -> Result<Work, EngineError> {
-    let catalogue = &engine.parts.catalogue;
-    let rows = catalogue.files()?;
+/// Compares what was found with what the catalogue knows.
+fn survey(engine: &Engine, sight: &Sight, rows: Vec<FileRow>, verify: bool) -> Work {
     let plan = plan::compare(rows, &sight.files, verify, &|row| may_have_passed(engine, row));
     let presence = presence::changes(&plan.unseen, sight);
-    Ok(Work { plan, presence })
+    Work { plan, presence }
+}
+
+/// What lies on the disk and what the catalogue knows, at once: each takes about as long as the other.
+fn look_and_recall(engine: &Engine) -> (Sight, Result<Vec<FileRow>, StoreError>) {
+    let parts = &engine.parts;
+    thread::scope(|scope| {
+        let rows = scope.spawn(|| parts.catalogue.files());
+        let sight = discover::look(parts.sources, &parts.environment);
+        (sight, rows.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 /// Whether a file that the operating system refused can be opened now.

@@ -209,23 +209,33 @@ pub fn head_of_string(literal: &str, units: usize) -> String {
         .unwrap_or_default()
 }
 
-/// How many bytes of the inside of a JSON string hold at least `units` UTF-16 units; escapes and characters
+/// How many bytes of the inside of a JSON string hold more than `units` UTF-16 units; escapes and characters
 /// are counted whole.
 fn raw_length(inner: &str, units: usize) -> usize {
     let bytes = inner.as_bytes();
     let (mut at, mut counted) = (0, 0);
     while counted <= units {
-        let length = match bytes.get(at..) {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let plain = rest
+            .iter()
+            .take(units + 1 - counted)
+            .take_while(|&&byte| byte < 0x80 && byte != b'\\')
+            .count();
+        at += plain;
+        counted += plain;
+        if counted > units {
+            break;
+        }
+        let (length, held) = match rest.get(plain..) {
             None | Some([]) => return inner.len(),
-            Some([b'\\', b'u', ..]) => 6,
-            Some([b'\\', ..]) => 2,
-            Some([0xF0..=0xFF, ..]) => 4,
-            Some([0xE0..=0xEF, ..]) => 3,
-            Some([0xC0..=0xDF, ..]) => 2,
-            Some(_) => 1,
+            Some([b'\\', b'u', ..]) => (6, 1),
+            Some([b'\\', ..]) => (2, 1),
+            Some([0xF0..=0xFF, ..]) => (4, 2),
+            Some([0xE0..=0xEF, ..]) => (3, 1),
+            Some(_) => (2, 1),
         };
-        counted += if length == 4 { 2 } else { 1 };
         at += length;
+        counted += held;
     }
     at.min(inner.len())
 }
