@@ -327,6 +327,14 @@ impl Catalogue for Memory {
         Ok(if exact.is_empty() { rows } else { exact })
     }
 
+    fn sessions_by_agent(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        let mut counts = BTreeMap::new();
+        for row in self.state().rows() {
+            *counts.entry(row.agent.clone()).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
     fn counts(&self) -> Result<CatalogueCounts, StoreError> {
         let state = self.state();
         let files = |wanted| {

@@ -12,6 +12,7 @@ use lookback_model::ports::{
 };
 use lookback_model::query::SearchRequest;
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -237,6 +238,10 @@ impl Catalogue for Index {
 
     fn counts(&self) -> std::result::Result<CatalogueCounts, StoreError> {
         self.read(CatalogueCounts::default(), read::counts)
+    }
+
+    fn sessions_by_agent(&self) -> std::result::Result<BTreeMap<String, u64>, StoreError> {
+        self.read(BTreeMap::new(), read::sessions_by_agent)
     }
 
     fn stored_text(&self, session: SessionOrdinal) -> std::result::Result<Vec<StoredText>, StoreError> {

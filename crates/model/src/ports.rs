@@ -10,6 +10,7 @@ use crate::source::{
 };
 use crate::text::TextKind;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Why a store failed.
@@ -250,6 +251,12 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`StoreError`] when the catalogue cannot be read.
     fn counts(&self) -> Result<CatalogueCounts, StoreError>;
+
+    /// How many sessions each agent has, by its name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the catalogue cannot be read.
+    fn sessions_by_agent(&self) -> Result<BTreeMap<String, u64>, StoreError>;
 
     /// A session's text as it was indexed, in order.
     ///

@@ -4,7 +4,7 @@ use crate::compose::Library;
 use crate::context::Context;
 use crate::emptiness;
 use crate::error::CommandError;
-use crate::filters::{FilterArgs, Filters, known_agents};
+use crate::filters::{FilterArgs, Filters};
 use crate::freshness::{self, Audience, Currency, Freshness};
 use crate::hits;
 use crate::when;
@@ -27,7 +27,7 @@ pub(crate) struct SearchArgs {
     /// What to look for; several words are one query
     #[arg(value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// Print the answer as JSON, as contract A has it
+    /// Print the answer as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// How many sessions to find, 1 to 100 [default: 20]
@@ -198,7 +198,8 @@ fn print(
             limit => printer.note(format!("there are more: --limit {}", (limit * 2).min(MAX_LIMIT))),
         }
     }
-    let mut summary = vec![searched(counts.sessions, &args.filters.agents)];
+    let agents = library.catalogue.sessions_by_agent()?;
+    let mut summary = vec![searched(&agents, &args.filters.agents)];
     summary.extend(skipped(counts.files_failed, currency));
     summary.extend(outdated(&counts, currency));
     printer.note(summary.join("; "));
@@ -209,13 +210,15 @@ fn print(
     })
 }
 
-fn searched(sessions: u64, agents: &[String]) -> String {
-    let agents = if agents.is_empty() {
-        known_agents().join(", ")
-    } else {
-        agents.join(", ")
-    };
-    format!("searched {sessions} sessions of {agents}")
+/// What was searched: how many sessions of which of the agents that have any.
+fn searched(sessions: &BTreeMap<String, u64>, wanted: &[String]) -> String {
+    let searched = sessions
+        .iter()
+        .filter(|(agent, _)| wanted.is_empty() || wanted.contains(agent));
+    let (agents, counts): (Vec<&str>, Vec<u64>) =
+        searched.map(|(agent, count)| (agent.as_str(), count)).unzip();
+    let total: u64 = counts.iter().sum();
+    format!("searched {total} sessions of {}", agents.join(", "))
 }
 
 /// Files that could not be read, by reason.

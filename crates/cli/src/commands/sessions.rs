@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// List sessions, last active first
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
-    /// Include those of subagents and programs, and those agents mark as machine-made
+    /// Include those of subagents and programs, those agents mark as machine-made, and empty ones
     #[arg(long)]
     all: bool,
     /// How many to list
@@ -42,6 +42,10 @@ pub(crate) fn run(args: SessionsArgs, context: &mut Context) -> Result<ExitCode,
     let currency = freshness::bring(&library, args.freshness, audience, &mut context.printer)?;
     let filters = args.filters.check(&library.engine, context)?;
     let mut rows = library.engine.sessions(&filter(filters, args.all))?;
+    if !args.all {
+        // A file of an agent's state alone is a session nobody would look for.
+        rows.retain(|row| row.facts.turns > 0);
+    }
     sort(&mut rows);
     let total = rows.len();
     rows.truncate(args.limit);

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Show how far the index is
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Print the status as contract A has it
+    /// Print the status as JSON
     #[arg(long)]
     json: bool,
 }

@@ -9,7 +9,7 @@ use lookback_model::ports::{
 use lookback_model::source::{FileRole, FileStamp, ReadAccount};
 use lookback_model::{SessionFacts, SessionHeader, SessionOrdinal, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 const FILE_COLUMNS: &str =
     "files.id, files.agent, root, path, role, size, modified_ns, device, inode, state, presence";
@@ -278,4 +278,15 @@ pub fn counts(connection: &Connection) -> Result<CatalogueCounts> {
             count("SELECT count(*) FROM sessions JOIN files ON files.id = file WHERE presence = 'missing'")?;
     }
     Ok(counts)
+}
+
+/// How many sessions each agent has.
+///
+/// # Errors
+/// When the catalogue cannot be read.
+pub fn sessions_by_agent(connection: &Connection) -> Result<BTreeMap<String, u64>> {
+    let sql = "SELECT agent, count(*) FROM sessions WHERE leader = ordinal GROUP BY agent";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
