@@ -9,8 +9,8 @@ use lookback_model::document::{Document, SessionOrdinal};
 use lookback_model::hit::{Evidence, Hit, Presence, SessionRow, Snippet};
 use lookback_model::ports::{
     Batch, Catalogue, CatalogueCounts, FileCursor, FileFailure, FileId, FileRead, FileReport, FileRow,
-    FileState, IndexSink, IndexWriter, SearchAnswer, SearchPage, SearchProvider, SessionFilter, SessionRead,
-    StoreError, StoredText,
+    FileState, IndexAge, IndexSink, IndexWriter, SearchAnswer, SearchPage, SearchProvider, SessionFilter,
+    SessionRead, StoreError, StoredText,
 };
 use lookback_model::query::SearchRequest;
 use lookback_model::source::{ReadAccount, ReadCursor, SourceFile};
@@ -134,6 +134,14 @@ impl Memory {
 }
 
 impl State {
+    fn age(&self) -> IndexAge {
+        IndexAge {
+            generation: self.generation,
+            last_reconcile_at: self.last_reconcile_at,
+            last_sweep_completed_at: self.last_sweep_completed_at,
+        }
+    }
+
     fn sessions(&self) -> impl Iterator<Item = (&StoredFile, &SessionRead)> {
         self.files
             .values()
@@ -335,6 +343,10 @@ impl Catalogue for Memory {
         Ok(counts)
     }
 
+    fn age(&self) -> Result<IndexAge, StoreError> {
+        Ok(self.state().age())
+    }
+
     fn counts(&self) -> Result<CatalogueCounts, StoreError> {
         let state = self.state();
         let files = |wanted| {
@@ -354,9 +366,7 @@ impl Catalogue for Memory {
                 .iter()
                 .filter(|row| row.presence == Presence::Missing)
                 .count() as u64,
-            generation: state.generation,
-            last_reconcile_at: state.last_reconcile_at,
-            last_sweep_completed_at: state.last_sweep_completed_at,
+            age: state.age(),
         })
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn bring(
     if freshness == Freshness::Indexed {
         return Ok(Currency::default());
     }
-    let first = library.catalogue.counts()?.last_sweep_completed_at.is_none();
+    let first = library.catalogue.age()?.last_sweep_completed_at.is_none();
     let bar = Bar::new(printer.terminal.stderr_live && audience == Audience::Person);
     let pass = pass(&library.engine, first, audience, &bar);
     drop(bar);

@@ -17,7 +17,12 @@ const THREADS: usize = 8;
 pub(crate) struct RootSight {
     pub(crate) agent: &'static str,
     pub(crate) root: PathBuf,
+    /// What was met there; its files are in [`Sight::files`].
     pub(crate) found: Discovery,
+    /// How many files it holds.
+    pub(crate) files: u64,
+    /// How long they are in all.
+    pub(crate) bytes: u64,
 }
 
 /// What all roots hold.
@@ -30,14 +35,16 @@ pub(crate) struct Sight {
 
 /// Looks at every root of `sources`.
 pub(crate) fn look(sources: &[&'static dyn SessionSource], environment: &Environment) -> Sight {
-    let roots = list(sources, environment);
+    let mut roots = list(sources, environment);
     let mut seen = Seen::default();
     let mut files = Vec::new();
-    for sight in &roots {
-        let mut found: Vec<_> = sight.found.files.iter().collect();
+    for sight in &mut roots {
+        let mut found = std::mem::take(&mut sight.found.files);
+        sight.files = found.len() as u64;
+        sight.bytes = found.iter().map(|file| file.stamp.size).sum();
         // Of several routes to one file the same must win each time.
         found.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
-        files.extend(found.into_iter().filter(|file| seen.is_new(file)).cloned());
+        files.extend(found.into_iter().filter(|file| seen.is_new(file)));
     }
     files.sort_by(|a, b| {
         b.stamp
@@ -97,6 +104,8 @@ fn list_root(source: &'static dyn SessionSource, root: &std::path::Path) -> Root
         agent: source.agent(),
         root: root.to_owned(),
         found,
+        files: 0,
+        bytes: 0,
     }
 }
 
@@ -183,11 +192,7 @@ mod tests {
             [("one", Path::new("/home/b/y")), ("one", Path::new("/home/b/x"))]
         );
         assert_eq!(
-            sight
-                .roots
-                .iter()
-                .map(|root| root.found.files.len())
-                .collect::<Vec<_>>(),
+            sight.roots.iter().map(|root| root.files).collect::<Vec<_>>(),
             [3, 0, 3, 3, 0, 3]
         );
         let issues: Vec<_> = sight.roots.iter().map(|root| root.found.issues.len()).collect();

@@ -108,8 +108,8 @@ fn root_report(root: &RootSight) -> RootReport {
     RootReport {
         path: root.root.clone(),
         exists: root.root.is_dir(),
-        files: root.found.files.len() as u64,
-        bytes: root.found.files.iter().map(|file| file.stamp.size).sum(),
+        files: root.files,
+        bytes: root.bytes,
         issues,
         ignored: root.found.ignored.clone(),
     }

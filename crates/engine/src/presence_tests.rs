@@ -42,6 +42,8 @@ impl Place {
             agent: "a",
             root,
             found: Discovery::default(),
+            files: 0,
+            bytes: 0,
         }];
         let mut place = Self {
             outer,

@@ -182,7 +182,7 @@ pub(crate) fn run(
     let started = Instant::now();
     let parts = &engine.parts;
     // Before the rows, so that a commit in between is noticed.
-    let counts = parts.catalogue.counts()?;
+    let age = parts.catalogue.age()?;
     let (sight, rows) = look_and_recall(engine);
     engine.set_degraded(status::degraded_by(&sight));
     let mut work = survey(engine, &sight, rows?, options.verify);
@@ -191,10 +191,10 @@ pub(crate) fn run(
         complete: true,
         ..Reconciled::default()
     };
-    result.generation = counts.generation;
+    result.generation = age.generation;
 
     // The first whole look is committed even when it found nothing, so that status can tell.
-    let owes_sweep = counts.last_sweep_completed_at.is_none();
+    let owes_sweep = age.last_sweep_completed_at.is_none();
     if work.is_empty() && !owes_sweep {
         return Ok(finish(result, &work, Tally::from_sight(&sight), started));
     }
@@ -206,9 +206,9 @@ pub(crate) fn run(
         return Ok(finish(result, &work, Tally::from_sight(&sight), started));
     };
     // Another process may have committed before the writer was ours.
-    let now = parts.catalogue.counts()?;
+    let now = parts.catalogue.age()?;
     let mut owes_sweep = owes_sweep;
-    if now.generation != counts.generation {
+    if now.generation != age.generation {
         work = survey(engine, &sight, parts.catalogue.files()?, options.verify);
         result.generation = now.generation;
         owes_sweep = now.last_sweep_completed_at.is_none();

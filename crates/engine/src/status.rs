@@ -79,13 +79,13 @@ pub(crate) fn is_loss(account: &ReadAccount) -> bool {
 }
 
 fn phase(counts: &CatalogueCounts, degraded: bool, running: bool) -> Phase {
-    if counts.last_reconcile_at.is_none() && !running {
+    if counts.age.last_reconcile_at.is_none() && !running {
         return Phase::Idle;
     }
     if degraded {
         return Phase::Degraded;
     }
-    if !running && counts.files_due == 0 && counts.last_sweep_completed_at.is_some() {
+    if !running && counts.files_due == 0 && counts.age.last_sweep_completed_at.is_some() {
         return Phase::Current;
     }
     Phase::Indexing
@@ -132,17 +132,24 @@ fn degraded(met: Vec<Degraded>, rows: &[FileRow]) -> Vec<Degraded> {
 mod tests {
     use super::*;
     use lookback_model::Timestamp;
+    use lookback_model::ports::IndexAge;
 
     /// The phase table of contract A.9.
     #[test]
     fn phases() {
         let fresh = CatalogueCounts::default();
         let cut = CatalogueCounts {
-            last_reconcile_at: Some(Timestamp(1)),
+            age: IndexAge {
+                last_reconcile_at: Some(Timestamp(1)),
+                ..IndexAge::default()
+            },
             ..fresh
         };
         let swept = CatalogueCounts {
-            last_sweep_completed_at: Some(Timestamp(1)),
+            age: IndexAge {
+                last_sweep_completed_at: Some(Timestamp(1)),
+                ..cut.age
+            },
             ..cut
         };
         let due = CatalogueCounts {

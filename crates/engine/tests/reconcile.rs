@@ -399,7 +399,7 @@ fn a_vanished_file_stays_as_missing_and_returns() {
     let row = world.session("a");
     assert_eq!((row.presence, row.resume), (Presence::Missing, None));
     assert_eq!(world.search("word"), ["a"]);
-    let generation = world.engine.status().unwrap().counts.generation;
+    let generation = world.engine.status().unwrap().counts.age.generation;
     assert_eq!(world.pass().generation, generation, "missing is said once");
     world.write("one/a.log", &text);
     world.pass();
@@ -522,7 +522,7 @@ fn side_files_title_sessions_and_their_loss_changes_nothing() {
     world.pass();
     assert_eq!(world.session("a").title, "Better");
     fs::remove_file(world.path("one/x.titles")).unwrap();
-    let generation = world.engine.status().unwrap().counts.generation;
+    let generation = world.engine.status().unwrap().counts.age.generation;
     assert_eq!(world.pass().generation, generation);
     assert_eq!(world.session("a").title, "Better");
 }

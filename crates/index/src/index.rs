@@ -7,8 +7,8 @@ use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{
-    Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexSink, IndexWriter,
-    SearchAnswer, SearchProvider, SessionFilter, StoreError, StoredText,
+    Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexAge, IndexSink,
+    IndexWriter, SearchAnswer, SearchProvider, SessionFilter, StoreError, StoredText,
 };
 use lookback_model::query::SearchRequest;
 use rusqlite::Connection;
@@ -234,6 +234,10 @@ impl Catalogue for Index {
 
     fn find_sessions(&self, id: &str) -> std::result::Result<Vec<SessionRow>, StoreError> {
         self.read(Vec::new(), |connection| read::find_sessions(connection, id))
+    }
+
+    fn age(&self) -> std::result::Result<IndexAge, StoreError> {
+        self.read(IndexAge::default(), read::age)
     }
 
     fn counts(&self) -> std::result::Result<CatalogueCounts, StoreError> {

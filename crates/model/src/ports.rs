@@ -190,6 +190,13 @@ pub struct CatalogueCounts {
     pub sessions: u64,
     /// Sessions whose transcript is gone.
     pub sessions_missing: u64,
+    /// When the index was last brought up to date.
+    pub age: IndexAge,
+}
+
+/// When an index was last brought up to date. Cheap to ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexAge {
     /// The index's generation.
     pub generation: u64,
     /// When a pass last ended.
@@ -245,6 +252,12 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`StoreError`] when the catalogue cannot be read.
     fn find_sessions(&self, id: &str) -> Result<Vec<SessionRow>, StoreError>;
+
+    /// When the index was last brought up to date.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the catalogue cannot be read.
+    fn age(&self) -> Result<IndexAge, StoreError>;
 
     /// Counts.
     ///

@@ -248,6 +248,7 @@ fn outdated(counts: &lookback_model::ports::CatalogueCounts, currency: &Currency
         return None;
     }
     let age = counts
+        .age
         .last_reconcile_at
         .map_or_else(|| "new".to_owned(), |time| when::age(time, when::now()));
     let why = match &currency.pass {

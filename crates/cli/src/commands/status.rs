@@ -48,9 +48,9 @@ fn encode(status: &Status) -> SearchStatus {
         files_due: counts.files_due,
         files_failed: counts.files_failed,
         degraded_roots: status.degraded_roots.iter().map(degraded).collect(),
-        last_reconcile_at: millis(counts.last_reconcile_at),
-        last_sweep_completed_at: millis(counts.last_sweep_completed_at),
-        generation: counts.generation,
+        last_reconcile_at: millis(counts.age.last_reconcile_at),
+        last_sweep_completed_at: millis(counts.age.last_sweep_completed_at),
+        generation: counts.age.generation,
     }
 }
 
@@ -75,8 +75,8 @@ fn print(status: &Status, context: &mut Context) -> Result<(), CommandError> {
                 counts.files_current, counts.files_due, counts.files_failed
             ),
         ),
-        ("last look", age(counts.last_reconcile_at)),
-        ("whole look", age(counts.last_sweep_completed_at)),
+        ("last look", age(counts.age.last_reconcile_at)),
+        ("whole look", age(counts.age.last_sweep_completed_at)),
         ("folder", context.data_dir.display().to_string()),
     ];
     rows.extend(

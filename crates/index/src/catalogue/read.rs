@@ -4,7 +4,7 @@ use super::{meta_number, path_from};
 use crate::error::Result;
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{
-    CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, SessionFilter,
+    CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexAge, SessionFilter,
 };
 use lookback_model::source::{FileRole, FileStamp, ReadAccount};
 use lookback_model::{SessionFacts, SessionHeader, SessionOrdinal, Timestamp};
@@ -233,28 +233,38 @@ fn fullest(rows: impl Iterator<Item = SessionRow>) -> Vec<SessionRow> {
     kept
 }
 
+/// When the index was last brought up to date.
+///
+/// # Errors
+/// When the catalogue cannot be read.
+pub fn age(connection: &Connection) -> Result<IndexAge> {
+    let time = |key: &str| -> Result<Option<Timestamp>> {
+        Ok(super::meta(connection, key)?
+            .and_then(|value| value.parse().ok())
+            .map(Timestamp))
+    };
+    Ok(IndexAge {
+        generation: meta_number(connection, "generation")?,
+        last_reconcile_at: time("last_reconcile_at")?,
+        last_sweep_completed_at: time("last_sweep_completed_at")?,
+    })
+}
+
 /// Counts.
 ///
 /// # Errors
 /// When the catalogue cannot be read.
 pub fn counts(connection: &Connection) -> Result<CatalogueCounts> {
     let count = |sql: &str| -> Result<u64> {
-        Ok(connection
-            .prepare_cached(sql)?
+        let mut statement = connection.prepare_cached(sql)?;
+        Ok(statement
             .query_row([], |row| row.get::<_, i64>(0))?
             .unsigned_abs())
-    };
-    let time = |key: &str| -> Result<Option<Timestamp>> {
-        Ok(super::meta(connection, key)?
-            .and_then(|value| value.parse().ok())
-            .map(Timestamp))
     };
     let mut counts = CatalogueCounts {
         // Of several files with one session only the fullest leads.
         sessions: count("SELECT count(*) FROM sessions WHERE leader = ordinal")?,
-        generation: meta_number(connection, "generation")?,
-        last_reconcile_at: time("last_reconcile_at")?,
-        last_sweep_completed_at: time("last_sweep_completed_at")?,
+        age: age(connection)?,
         ..CatalogueCounts::default()
     };
     let missing = Presence::Missing.as_str();
