@@ -21,6 +21,12 @@ pub enum Cause {
     /// The text index is not the one the catalogue belongs to.
     #[error("the text index belongs to another catalogue")]
     Foreign,
+    /// The text index was analysed as an earlier lookback did.
+    #[error("the text index is of an earlier version")]
+    Outdated,
+    /// The text index was written by a later lookback.
+    #[error("a newer lookback wrote this text index, of version {0}")]
+    NewerText(u64),
 }
 
 impl From<tantivy::directory::error::OpenDirectoryError> for Cause {
@@ -30,7 +36,7 @@ impl From<tantivy::directory::error::OpenDirectoryError> for Cause {
 }
 
 impl Cause {
-    /// Whether the stored bytes themselves are at fault, so that only a rebuild helps.
+    /// Whether what is stored is at fault, so that only a rebuild helps.
     pub fn is_damage(&self) -> bool {
         use tantivy::TantivyError as Text;
         match self {
@@ -38,7 +44,8 @@ impl Cause {
                 failure.code,
                 rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase
             ),
-            Self::Sqlite(_) | Self::Json(_) | Self::Foreign => true,
+            Self::Sqlite(_) | Self::Json(_) | Self::Foreign | Self::Outdated => true,
+            Self::NewerText(_) => false,
             Self::Tantivy(error) => !matches!(
                 error,
                 Text::IoError(_)

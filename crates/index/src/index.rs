@@ -2,6 +2,7 @@
 
 use crate::catalogue::{self, read};
 use crate::error::{Cause, Layout, Result};
+use crate::schema::TEXT_VERSION;
 use crate::text::{self, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
@@ -129,15 +130,19 @@ impl Index {
         let Some(lock) = take_lock(&self.layout.lock())? else {
             return Ok(None);
         };
-        match Writer::open(&self.layout, options, lock) {
-            Err(error) if error.is_damage() => {}
+        let error = match Writer::open(&self.layout, options, lock) {
+            Err(error) if error.is_damage() => error,
             other => return other.map(Some),
-        }
+        };
         self.catalogue
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        self.set_aside(&self.layout.text())?;
+        match error {
+            // Whole, and of no use to anybody any more.
+            Cause::Outdated => fs::remove_dir_all(self.layout.text())?,
+            _ => self.set_aside(&self.layout.text())?,
+        }
         let Some(lock) = take_lock(&self.layout.lock())? else {
             return Ok(None);
         };
@@ -153,10 +158,11 @@ impl Index {
         Writer::open(&self.layout, options, lock).map(Some)
     }
 
-    /// The number of the text index's last commit; 0 when it cannot be told, or is another's.
+    /// The number of the text index's last commit; 0 when it cannot be told, is another's, or is to be built
+    /// anew.
     fn text_generation(&self, identity: &str) -> u64 {
         let payload = text::payload_in(&self.layout.text()).unwrap_or_default();
-        if payload.index == identity {
+        if payload.index == identity && payload.version >= TEXT_VERSION {
             payload.generation
         } else {
             0

@@ -21,6 +21,9 @@ pub(crate) struct Payload {
     pub index: String,
     /// Number of the commit.
     pub generation: u64,
+    /// [`schema::TEXT_VERSION`] of its writer.
+    #[serde(default)]
+    pub version: u64,
 }
 
 /// A text index as of one commit.

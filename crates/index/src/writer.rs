@@ -10,7 +10,7 @@ use crate::archive::{self, ArchivedSession};
 use crate::catalogue::{self, read, write};
 use crate::error::{Cause, Layout, Result};
 use crate::index::Options;
-use crate::schema::Fields;
+use crate::schema::{Fields, TEXT_VERSION};
 use crate::text::{self, Payload};
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{Batch, FileId, FileRead, IndexWriter, StoreError, StoredText};
@@ -53,6 +53,12 @@ impl Writer {
         let is_new = payload == Payload::default();
         if payload.generation > generation || !(is_new || payload.index == identity) {
             return Err(Cause::Foreign);
+        }
+        match payload.version {
+            _ if is_new => {}
+            version if version > TEXT_VERSION => return Err(Cause::NewerText(version)),
+            version if version < TEXT_VERSION => return Err(Cause::Outdated),
+            _ => {}
         }
         let (_, fields) = crate::schema::schema();
         let next: u64 = catalogue::meta_number(&catalogue, "next_session")?;
@@ -222,6 +228,7 @@ impl Writer {
         let payload = Payload {
             index: self.identity.clone(),
             generation,
+            version: TEXT_VERSION,
         };
         prepared.set_payload(&serde_json::to_string(&payload)?);
         catalogue::set_meta(&transaction, "text_generation", &generation.to_string())?;

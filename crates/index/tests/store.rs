@@ -367,6 +367,58 @@ fn a_vanished_session_outlives_damage_to_either_store() {
     }
 }
 
+/// The text index of an earlier version is rebuilt: files are owed a read, archived sessions come back.
+#[test]
+fn an_outdated_text_index_is_built_anew_without_loss() {
+    let vault = Vault::new();
+    let writer = vault.writer();
+    let gone = add(
+        &*writer,
+        "/root/gone",
+        "gone",
+        0,
+        &["the vanished quokka", "said twice"],
+    );
+    let there = add(&*writer, "/root/there", "there", 0, &["still here wombat"]);
+    writer
+        .commit(Batch {
+            read: vec![gone, there],
+            ..Batch::default()
+        })
+        .unwrap();
+    drop(writer);
+    vault.set_missing("/root/gone");
+    let meta = vault.folder.path().join("text/meta.json");
+    let written = fs::read_to_string(&meta).unwrap();
+    let outdated = written.replace(r#"\"version\":1"#, r#"\"version\":0"#);
+    assert_ne!(written, outdated);
+    fs::write(&meta, outdated).unwrap();
+
+    let vault = vault.reopened();
+    assert_eq!(vault.found("wombat"), ["there"], "it answers until it is rebuilt");
+    let due = |vault: &Vault| {
+        let rows = vault.index.files().unwrap().into_iter();
+        rows.filter(|row| row.state == FileState::Due)
+            .map(|row| row.path)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(due(&vault), [Path::new("/root/there")]);
+    drop(vault.writer());
+    let vault = vault.reopened();
+    assert_eq!(vault.found("quokka"), ["gone"]);
+    assert_eq!(due(&vault), [Path::new("/root/there")]);
+
+    let newer = fs::read_to_string(&meta)
+        .unwrap()
+        .replace(r#"\"version\":1"#, r#"\"version\":99"#);
+    fs::write(&meta, newer).unwrap();
+    assert!(
+        vault.index.writer(0).is_err(),
+        "what a newer lookback wrote is left alone"
+    );
+    assert_eq!(vault.found("quokka"), ["gone"]);
+}
+
 #[test]
 fn a_vanished_copy_of_a_present_session_leaves_the_session_once() {
     let vault = Vault::new();
