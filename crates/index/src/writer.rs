@@ -19,8 +19,10 @@ use lookback_model::{Document, SessionOrdinal};
 use rusqlite::{Connection, TransactionBehavior, params};
 use std::collections::HashSet;
 use std::fs::File;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
+use std::thread;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::{TantivyDocument, Term};
 
@@ -205,26 +207,46 @@ impl Writer {
         let mut catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
         let superseded = self.archive_vanished(&catalogue, batch)?;
         let generation = catalogue::meta_number(&catalogue, "generation")? + 1;
-        let transaction = catalogue.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut gone = write::apply(&transaction, batch, generation)?;
-        for file in superseded {
-            gone.extend(write::delete_file(&transaction, file)?);
+        let mut gone = write::retired(&catalogue, batch)?;
+        for file in &superseded {
+            gone.extend(write::sessions_of(&catalogue, *file)?);
         }
-        catalogue::set_meta(&transaction, "generation", &generation.to_string())?;
-        let next = self.next_session.load(Ordering::SeqCst);
-        catalogue::set_meta(&transaction, "next_session", &next.to_string())?;
         if text.is_none() && !gone.is_empty() {
             *text = Some(self.begin_text()?);
         }
+        let transaction = catalogue.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let record = || -> Result<()> {
+            write::apply(&transaction, batch, generation)?;
+            for file in &superseded {
+                write::delete_file(&transaction, *file)?;
+            }
+            catalogue::set_meta(&transaction, "generation", &generation.to_string())?;
+            let next = self.next_session.load(Ordering::SeqCst);
+            catalogue::set_meta(&transaction, "next_session", &next.to_string())
+        };
         let Some(writer) = text.as_mut() else {
             // Only stamps, presence or titles: nothing of it concerns the text index.
+            record()?;
             transaction.commit()?;
             return Ok(generation);
         };
         for session in gone {
             writer.delete_term(self.fields.session_term(session));
         }
-        let mut prepared = writer.prepare_commit()?;
+        // The text index writes its segments while the catalogue writes its rows.
+        let (prepared, recorded) = thread::scope(|scope| {
+            let prepared = scope.spawn(|| writer.prepare_commit());
+            let recorded = record();
+            (
+                prepared.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                recorded,
+            )
+        });
+        let mut prepared = prepared?;
+        if let Err(error) = recorded {
+            prepared.abort()?;
+            return Err(error);
+        }
         let payload = Payload {
             index: self.identity.clone(),
             generation,

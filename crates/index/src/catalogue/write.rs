@@ -8,14 +8,44 @@ use lookback_model::source::{SideTitle, SourceFile};
 use lookback_model::{SessionOrdinal, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-/// Writes a batch as part of the commit `generation`; gives the sessions it takes away.
+/// The sessions that applying a batch takes away.
+///
+/// # Errors
+/// When the catalogue cannot be read.
+pub fn retired(connection: &Connection, batch: &Batch) -> Result<Vec<SessionOrdinal>> {
+    let mut retired = Vec::new();
+    for read in &batch.read {
+        let known = match read.id {
+            Some(id) => Some(id),
+            None => file_at(connection, &read.file)?,
+        };
+        if let Some(id) = known {
+            retired.extend(retired_of(connection, id, read)?);
+        }
+    }
+    Ok(retired)
+}
+
+fn retired_of(connection: &Connection, file: FileId, read: &FileRead) -> Result<Vec<SessionOrdinal>> {
+    let mut sessions = sessions_of(connection, file)?;
+    sessions.retain(|ordinal| read.sessions.iter().all(|session| session.ordinal != *ordinal));
+    Ok(sessions)
+}
+
+fn file_at(connection: &Connection, file: &SourceFile) -> Result<Option<FileId>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM files WHERE path = ?1")?;
+    Ok(statement
+        .query_row([SqlPath(&file.path)], |row| row.get(0).map(FileId))
+        .optional()?)
+}
+
+/// Writes a batch as part of the commit `generation`.
 ///
 /// # Errors
 /// When the catalogue cannot be written.
-pub fn apply(transaction: &Transaction<'_>, batch: &Batch, generation: u64) -> Result<Vec<SessionOrdinal>> {
-    let mut gone = Vec::new();
+pub fn apply(transaction: &Transaction<'_>, batch: &Batch, generation: u64) -> Result<()> {
     for read in &batch.read {
-        gone.extend(write_read(transaction, read, generation)?);
+        write_read(transaction, read, generation)?;
     }
     for failure in &batch.failed {
         write_failure(transaction, failure, generation)?;
@@ -35,14 +65,10 @@ pub fn apply(transaction: &Transaction<'_>, batch: &Batch, generation: u64) -> R
     if batch.sweep_completed {
         super::set_meta(transaction, "last_sweep_completed_at", &batch.time.0.to_string())?;
     }
-    Ok(gone)
+    Ok(())
 }
 
-fn write_read(
-    transaction: &Transaction<'_>,
-    read: &FileRead,
-    generation: u64,
-) -> Result<Vec<SessionOrdinal>> {
+fn write_read(transaction: &Transaction<'_>, read: &FileRead, generation: u64) -> Result<()> {
     let id = write_file(transaction, read.id, &read.file, FileState::Current, generation)?;
     let cursor = super::pack(&serde_json::to_vec(&read.cursor)?)?;
     let account = serde_json::to_string(&read.account)?;
@@ -51,10 +77,8 @@ fn write_read(
             "INSERT OR REPLACE INTO reads (file, cursor, account, error) VALUES (?1, ?2, ?3, NULL)",
         )?
         .execute(params![id.0, cursor, account])?;
-    let mut gone = sessions_of(transaction, id)?;
-    gone.retain(|ordinal| read.sessions.iter().all(|session| session.ordinal != *ordinal));
-    for ordinal in &gone {
-        delete_session(transaction, *ordinal)?;
+    for ordinal in retired_of(transaction, id, read)? {
+        delete_session(transaction, ordinal)?;
     }
     for session in &read.sessions {
         write_session(transaction, id, &read.file.agent, session)?;
@@ -62,7 +86,7 @@ fn write_read(
     for session in &read.sessions {
         choose_leader(transaction, &read.file.agent, &session.session.header.id)?;
     }
-    Ok(gone)
+    Ok(())
 }
 
 fn delete_session(transaction: &Transaction<'_>, ordinal: SessionOrdinal) -> Result<()> {
