@@ -81,14 +81,14 @@ fn field_name(kind: TextKind) -> &'static str {
     }
 }
 
-/// How the index is kept: text compressed by zstd in blocks of 128 KiB, which a snippet unpacks one of.
+/// How the index is kept: text compressed by zstd in blocks of 64 KiB, which a snippet unpacks one of.
 pub fn settings() -> IndexSettings {
     IndexSettings {
         docstore_compression: Compressor::Zstd(ZstdCompressor {
             compression_level: Some(3),
         }),
         docstore_compress_dedicated_thread: false,
-        docstore_blocksize: 128 << 10,
+        docstore_blocksize: 64 << 10,
         ..IndexSettings::default()
     }
 }

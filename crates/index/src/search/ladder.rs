@@ -6,6 +6,7 @@ use super::sessions::SessionSet;
 use super::units::{self, Unit};
 use super::{dictionary, words};
 use crate::error::Result;
+use crate::schema::has_wholes;
 use crate::text::TextSnapshot;
 use lookback_model::query::parse::Plan;
 use lookback_model::{SessionOrdinal, TextKind, View};
@@ -168,18 +169,22 @@ impl Ladder<'_> {
 
     /// The last word is the beginning of one.
     fn beginning(&self, units: &[Unit]) -> Result<Option<Found>> {
-        self.expanded(units, "prefix", dictionary::beginning_with)
+        self.expanded(units, "prefix", &self.fields(), dictionary::beginning_with)
     }
 
     /// The last word is inside an identifier.
     fn inside(&self, units: &[Unit]) -> Result<Option<Found>> {
-        self.expanded(units, "substring", dictionary::containing)
+        // Looks at every term, so only where identifiers are terms as a whole, which is the small part.
+        let spoken = self.fields.iter().filter(|&&(kind, _)| has_wholes(kind));
+        let fields: Vec<Field> = spoken.map(|&(_, field)| field).collect();
+        self.expanded(units, "substring", &fields, dictionary::containing)
     }
 
     fn expanded(
         &self,
         units: &[Unit],
         route: &str,
+        fields: &[Field],
         expand: fn(&TextSnapshot, &[Field], &str) -> Result<Vec<String>>,
     ) -> Result<Option<Found>> {
         let Some((last, others)) = units.split_last() else {
@@ -193,7 +198,7 @@ impl Ladder<'_> {
         let Some(term) = term else {
             return Ok(None);
         };
-        let terms = expand(self.text, &self.fields(), term)?;
+        let terms = expand(self.text, fields, term)?;
         if terms.is_empty() {
             return Ok(None);
         }
