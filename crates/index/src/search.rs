@@ -63,7 +63,7 @@ pub(crate) fn run(
     let shown = ranked.get(offset..).unwrap_or_default();
     let cut = shown.len().min(request.limit);
     for found_session in shown.get(..cut).unwrap_or_default() {
-        let Some(row) = read::sessions_by_ordinal(connection, &[found_session.session])?.pop() else {
+        let Some(row) = read::session(connection, found_session.session)? else {
             continue;
         };
         let evidence = match text {
@@ -112,13 +112,7 @@ fn rank(connection: &Connection, found: &Found, sessions: &SessionSet, sort: Sor
         })
         .collect();
     let by_time = sort == Sort::Newest || found.terms.is_empty();
-    let score_key = |found: &Match| {
-        if by_time {
-            0
-        } else {
-            Reverse(ordered(found.score)).0
-        }
-    };
+    let score_key = |found: &Match| if by_time { 0 } else { ordered(found.score) };
     let key = |(found, updated): &(Match, Option<Timestamp>)| (Reverse(score_key(found)), Reverse(*updated));
     ranked.sort_by_key(|entry| (key(entry), entry.0.session));
     let mut start = 0;

@@ -33,7 +33,9 @@ fn the_first_search_reads_everything_and_prints_blocks() {
     assert_eq!(show, format!("  show: lookback show {A} --at 1"));
     assert_eq!(resume, format!("  resume: cd /srv/shop && claude --resume {A}"));
     assert!(
-        call.err.contains("searched 2 sessions of claude, codex"),
+        call.err
+            .lines()
+            .any(|line| line == "searched 2 sessions of claude, codex"),
         "{}",
         call.err
     );

@@ -160,17 +160,13 @@ fn session_row(row: &Row<'_>) -> Result<SessionRow> {
     })
 }
 
-/// Sessions by their ordinals; those that are gone are left out.
+/// A session by its ordinal; `None` when it is gone.
 ///
 /// # Errors
 /// When the catalogue cannot be read.
-pub fn sessions_by_ordinal(connection: &Connection, ordinals: &[SessionOrdinal]) -> Result<Vec<SessionRow>> {
-    let mut found = Vec::with_capacity(ordinals.len());
-    for ordinal in ordinals {
-        let rows = session_rows(connection, "WHERE ordinal = ?1", params![ordinal.0])?;
-        found.extend(rows.into_iter().map(|(_, session)| session));
-    }
-    Ok(found)
+pub fn session(connection: &Connection, ordinal: SessionOrdinal) -> Result<Option<SessionRow>> {
+    let rows = session_rows(connection, "WHERE ordinal = ?1", params![ordinal.0])?;
+    Ok(rows.into_iter().next().map(|(_, session)| session))
 }
 
 /// Sessions, last active first; of several files that hold one session only the fullest.
