@@ -469,18 +469,20 @@ impl IndexWriter for MemoryWriter {
         SessionOrdinal(self.memory.shared.next_session.fetch_add(1, Ordering::SeqCst))
     }
 
-    fn add(&self, document: Document) -> Result<(), StoreError> {
+    fn add(&self, documents: Vec<Document>) -> Result<(), StoreError> {
         let room = &self.memory.shared.room;
-        let left = room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| {
-            (room > 1).then(|| room - 1)
-        });
-        if left == Err(1) {
-            return Err(StoreError::Write {
-                path: PathBuf::from("memory"),
-                source: "no room left".into(),
+        for document in documents {
+            let left = room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| {
+                (room > 1).then(|| room - 1)
             });
+            if left == Err(1) {
+                return Err(StoreError::Write {
+                    path: PathBuf::from("memory"),
+                    source: "no room left".into(),
+                });
+            }
+            self.pending().added.push(document);
         }
-        self.pending().added.push(document);
         Ok(())
     }
 

@@ -1,11 +1,16 @@
 //! One file's events on their way into the index: sessions get numbers, events become documents.
 //!
-//! Documents go to the writer as they come; only what the catalogue keeps of a session is collected.
+//! Documents go to the writer a handful at a time; only what the catalogue keeps of a session is collected.
 
 use lookback_model::document::{self, TextCaps};
 use lookback_model::ports::{IndexWriter, SessionRead, StoreError};
 use lookback_model::source::{EventSink, ReadSession, SideTitle, SinkClosed};
-use lookback_model::{Event, SessionOrdinal, SessionSource};
+use lookback_model::{Document, Event, SessionOrdinal, SessionSource};
+use std::mem;
+
+/// So many documents are handed to the writer at once: enough that waking it costs nothing against
+/// indexing them.
+const HANDFUL: usize = 64;
 
 /// Takes what a reader reads from one file.
 pub(crate) struct Feed<'a> {
@@ -21,7 +26,9 @@ pub(crate) struct Feed<'a> {
     pub(crate) sessions: Vec<SessionRead>,
     /// Titles of sessions elsewhere.
     pub(crate) titles: Vec<SideTitle>,
-    /// Documents added.
+    /// Documents that the writer does not have yet.
+    waiting: Vec<Document>,
+    /// Documents made.
     pub(crate) documents: u64,
     /// Why the writer refused, when it did.
     pub(crate) refused: Option<StoreError>,
@@ -45,14 +52,33 @@ impl<'a> Feed<'a> {
             current: None,
             sessions: Vec::new(),
             titles: Vec::new(),
+            waiting: Vec::new(),
             documents: 0,
             refused: None,
             unknown_session: false,
         }
     }
 
+    /// Whether the file had words.
+    pub(crate) fn has_documents(&self) -> bool {
+        self.documents > 0 || !self.waiting.is_empty()
+    }
+
+    /// Gives the writer what it does not have yet.
+    pub(crate) fn hand_over(&mut self) -> Result<(), SinkClosed> {
+        self.documents += self.waiting.len() as u64;
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.writer.add(mem::take(&mut self.waiting)).map_err(|error| {
+            self.refused = Some(error);
+            SinkClosed
+        })
+    }
+
     /// Takes back the sessions that began in this read.
-    pub(crate) fn withdraw(&self) -> Result<(), StoreError> {
+    pub(crate) fn withdraw(&mut self) -> Result<(), StoreError> {
+        self.waiting.clear();
         self.fresh
             .iter()
             .try_for_each(|&(_, ordinal)| self.writer.retract(ordinal))
@@ -96,21 +122,12 @@ impl EventSink for Feed<'_> {
 
     fn event(&mut self, event: Event) -> Result<(), SinkClosed> {
         let session = self.current.ok_or(SinkClosed)?;
-        let (writer, documents, refused) = (self.writer, &mut self.documents, &mut self.refused);
-        document::documents(session, &event, self.caps, |document| {
-            if refused.is_some() {
-                return;
-            }
-            match writer.add(document) {
-                Ok(()) => *documents += 1,
-                Err(error) => *refused = Some(error),
-            }
-        });
-        if refused.is_some() {
-            Err(SinkClosed)
-        } else {
-            Ok(())
+        let waiting = &mut self.waiting;
+        document::documents(session, &event, self.caps, |document| waiting.push(document));
+        if self.waiting.len() >= HANDFUL {
+            self.hand_over()?;
         }
+        Ok(())
     }
 
     fn end(&mut self, session: ReadSession) -> Result<(), SinkClosed> {

@@ -308,6 +308,11 @@ impl Ingest<'_> {
         let mut feed = Feed::new(self.writer, source, self.caps, known);
         // A reader that fails on one file must not take the others with it.
         let result = catch_unwind(AssertUnwindSafe(|| source.read(&task.file, cursor, &mut feed)));
+        let recognised = feed.has_documents();
+        if matches!(result, Ok(Ok(_))) {
+            // A refusal is looked at below, like one during the read.
+            let _ = feed.hand_over();
+        }
         if let Some(error) = feed.refused.take() {
             return Err(error);
         }
@@ -318,14 +323,14 @@ impl Ingest<'_> {
             Ok(Ok(_)) => Attempt::Stale,
             Ok(Err(_)) if feed.unknown_session => Attempt::Stale,
             Ok(Err(ReadError::StaleCursor { .. })) => Attempt::Stale,
-            Ok(Err(error)) => Attempt::Failed(Failed::of(&error, feed.documents > 0)),
+            Ok(Err(error)) => Attempt::Failed(Failed::of(&error, recognised)),
             Err(_) => {
                 let text = "the reader failed".to_owned();
                 Attempt::Failed(Failed {
                     text,
                     code: IssueCode::IoError,
                     vanished: false,
-                    added: feed.documents > 0,
+                    added: recognised,
                 })
             }
         };

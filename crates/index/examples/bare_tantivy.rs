@@ -5,7 +5,6 @@
 //! `{"seconds":…,"documents":…,"textBytes":…,"indexBytes":…}`. The time runs from the first document to
 //! the last merge; reading the texts beforehand is not part of it.
 
-use lookback_model::TextKind;
 use std::path::Path;
 use std::time::Instant;
 use tantivy::collector::DocSetCollector;
@@ -68,9 +67,9 @@ fn texts(path: &Path) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let mut texts = Vec::with_capacity(addresses.len());
     for address in addresses {
         let document: TantivyDocument = searcher.doc(address)?;
-        let text = TextKind::ALL
+        let text = [fields.prose, fields.tools]
             .into_iter()
-            .find_map(|kind| document.get_first(fields.text(kind))?.as_str());
+            .find_map(|field| document.get_first(field)?.as_str());
         texts.extend(text.map(str::to_owned));
     }
     Ok(texts)

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Migrations in order; the catalogue's version is how many were applied.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql"), include_str!("migrations/2.sql")];
 
 /// The newest version known here.
 pub const VERSION: u64 = MIGRATIONS.len() as u64;
@@ -21,7 +21,8 @@ pub const VERSION: u64 = MIGRATIONS.len() as u64;
 /// Stamped into the file, so that a foreign database is never taken for a catalogue ("lkbk").
 const APPLICATION_ID: i32 = 0x6c6b_626b;
 
-/// Opens for reading; `None` while there is none, or another process is just making it.
+/// Opens for reading; `None` while there is none, another process is just making it, or it is of an earlier
+/// version, which the next writer brings up to this one.
 ///
 /// # Errors
 /// When the file cannot be opened or is no catalogue.
@@ -30,7 +31,7 @@ pub fn open_reader(path: &Path) -> Result<Option<Connection>> {
         return Ok(None);
     }
     let connection = open_existing(path)?;
-    if version(&connection)? == 0 {
+    if version(&connection)? < VERSION {
         return Ok(None);
     }
     check_identity(&connection)?;
@@ -108,16 +109,19 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
 fn migrate(connection: &mut Connection) -> Result<()> {
     let applied = version(connection)?;
     let due = MIGRATIONS
-        .iter()
-        .enumerate()
-        .skip(usize::try_from(applied).unwrap_or(usize::MAX));
-    for (index, migration) in due {
-        let transaction = connection.transaction()?;
-        transaction.execute_batch(migration)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", index as i64 + 1)?;
-        transaction.commit()?;
+        .get(usize::try_from(applied).unwrap_or(usize::MAX)..)
+        .unwrap_or_default();
+    if due.is_empty() {
+        return Ok(());
     }
+    // All at once: a reader never sees a version between two.
+    let transaction = connection.transaction()?;
+    for migration in due {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION as i64)?;
+    transaction.commit()?;
     Ok(())
 }
 

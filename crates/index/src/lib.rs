@@ -11,6 +11,7 @@ pub mod catalogue;
 mod error;
 mod index;
 pub mod paths;
+mod pending;
 pub mod schema;
 mod search;
 mod text;

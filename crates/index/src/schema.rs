@@ -1,20 +1,28 @@
-//! The full-text schema: one field for each kind of text, so that a search names what it may look into,
-//! and columns for what ranking and grouping need.
+//! The full-text schema: a field for what is said and one for the text of tools, and columns for what
+//! filtering, ranking and grouping need.
+//!
+//! Whose words a document holds is a column and no field of its own: the fewer fields there are, the fewer
+//! terms are kept twice, which makes an index quicker to write and to search. A search of one kind of text
+//! reads the column of each document it meets.
 
 use crate::analyze::{Analyzer, BULK, SPOKEN};
-use lookback_model::{Document, SessionOrdinal, TextKind, View};
+use crate::pending::FieldValue;
+use lookback_model::{Document, SessionOrdinal, TextKind};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::{Compressor, ZstdCompressor};
-use tantivy::{IndexSettings, TantivyDocument, Term};
+use tantivy::{IndexSettings, Term};
 
 /// Raised whenever an index written before can no longer be searched as it should be: by a change of the
 /// schema or of the analysis.
-pub const TEXT_VERSION: u64 = 1;
+pub const TEXT_VERSION: u64 = 2;
 
 /// The fields by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields {
-    texts: [Field; TextKind::ALL.len()],
+    /// What people, agents and their programs say.
+    pub prose: Field,
+    /// What tools are told and answer.
+    pub tools: Field,
     /// Session ordinal.
     pub session: Field,
     seq: Field,
@@ -40,12 +48,12 @@ pub const KIND: &str = "kind";
 /// The schema, and its fields.
 pub fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    let texts = TextKind::ALL.map(|kind| {
+    let [prose, tools] = [("prose", SPOKEN), ("tools", BULK)].map(|(name, tokenizer)| {
         let indexing = TextFieldIndexing::default()
-            .set_tokenizer(if has_wholes(kind) { SPOKEN } else { BULK })
+            .set_tokenizer(tokenizer)
             .set_index_option(IndexRecordOption::WithFreqsAndPositions);
         let text = TextOptions::default().set_indexing_options(indexing).set_stored();
-        builder.add_text_field(field_name(kind), text)
+        builder.add_text_field(name, text)
     });
     let session = builder.add_u64_field(SESSION, INDEXED | FAST);
     let [seq, chunk, copy_key, kind] =
@@ -54,7 +62,8 @@ pub fn schema() -> (Schema, Fields) {
     (
         builder.build(),
         Fields {
-            texts,
+            prose,
+            tools,
             session,
             seq,
             chunk,
@@ -63,22 +72,6 @@ pub fn schema() -> (Schema, Fields) {
             time,
         },
     )
-}
-
-/// Whether identifiers of several parts are also terms as a whole in text of this kind.
-pub fn has_wholes(kind: TextKind) -> bool {
-    !matches!(kind, TextKind::Call | TextKind::Result)
-}
-
-fn field_name(kind: TextKind) -> &'static str {
-    match kind {
-        TextKind::User => "user",
-        TextKind::Agent => "agent",
-        TextKind::Reasoning => "reasoning",
-        TextKind::Call => "call",
-        TextKind::Result => "result",
-        TextKind::Context => "context",
-    }
 }
 
 /// How the index is kept: text compressed by zstd in blocks of 64 KiB, which a snippet unpacks one of.
@@ -107,20 +100,10 @@ pub fn register(index: &tantivy::Index) {
 impl Fields {
     /// The field of a kind of text.
     pub fn text(&self, kind: TextKind) -> Field {
-        let [user, agent, reasoning, call, result, context] = self.texts;
         match kind {
-            TextKind::User => user,
-            TextKind::Agent => agent,
-            TextKind::Reasoning => reasoning,
-            TextKind::Call => call,
-            TextKind::Result => result,
-            TextKind::Context => context,
+            TextKind::Call | TextKind::Result => self.tools,
+            TextKind::User | TextKind::Agent | TextKind::Reasoning | TextKind::Context => self.prose,
         }
-    }
-
-    /// The fields of a view.
-    pub fn view(&self, view: View) -> Vec<(TextKind, Field)> {
-        view.kinds().iter().map(|&kind| (kind, self.text(kind))).collect()
     }
 
     /// The term that every document of a session has.
@@ -128,16 +111,25 @@ impl Fields {
         Term::from_field_u64(self.session, u64::from(session.0))
     }
 
-    /// A document in tantivy's form.
-    pub fn document(&self, document: &Document) -> TantivyDocument {
-        let mut stored = TantivyDocument::new();
-        stored.add_text(self.text(document.kind), &document.text);
-        stored.add_u64(self.session, u64::from(document.session.0));
-        stored.add_u64(self.seq, document.seq);
-        stored.add_u64(self.chunk, u64::from(document.chunk));
-        stored.add_u64(self.copy_key, document.copy_key);
-        stored.add_u64(self.kind, document.kind.code());
-        stored.add_i64(self.time, document.time.0);
-        stored
+    /// A document's values.
+    pub(crate) fn values<'a>(&self, document: &'a Document) -> [(Field, FieldValue<'a>); 7] {
+        let Document {
+            session,
+            seq,
+            chunk,
+            time,
+            copy_key,
+            kind,
+            text,
+        } = document;
+        [
+            (self.text(*kind), FieldValue::Text(text)),
+            (self.session, FieldValue::Unsigned(session.0.into())),
+            (self.seq, FieldValue::Unsigned(*seq)),
+            (self.chunk, FieldValue::Unsigned((*chunk).into())),
+            (self.copy_key, FieldValue::Unsigned(*copy_key)),
+            (self.kind, FieldValue::Unsigned(kind.code())),
+            (self.time, FieldValue::Signed(time.0)),
+        ]
     }
 }

@@ -5,25 +5,42 @@
 //! that finds a session is the answer.
 
 mod cursor;
+mod dates;
 mod dictionary;
+mod hits;
 mod ladder;
-mod matches;
+mod proximity;
+mod scope;
+mod score;
 mod sessions;
 mod snippet;
+mod stems;
 mod units;
 
 use crate::catalogue::{self, read};
 use crate::error::Result;
 use crate::text::TextSnapshot;
+use dates::DatePart;
+use ladder::Found;
 use lookback_model::hit::{Evidence, Hit};
 use lookback_model::ports::{SearchAnswer, SearchPage};
-use lookback_model::query::parse::{self, Plan};
+use lookback_model::query::parse;
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{SessionOrdinal, Timestamp};
-use matches::{Found, Match};
 use rusqlite::Connection;
+use scope::Scope;
 use sessions::SessionSet;
 use std::cmp::Reverse;
+use tantivy::DocAddress;
+
+/// A session in the order of hits.
+#[derive(Clone, Copy, Debug)]
+struct Ranked {
+    session: SessionOrdinal,
+    score: f32,
+    best: Option<DocAddress>,
+    updated_at: Option<Timestamp>,
+}
 
 /// Runs a request on one state of catalogue and text index.
 ///
@@ -52,28 +69,36 @@ pub(crate) fn run(
         return Ok(SearchAnswer::Results(page));
     }
     let sessions = SessionSet::load(connection, request, &plan.operators)?;
-    let found = match text {
-        _ if plan.words.is_empty() => operator_only(&sessions),
-        Some(text) => ladder::climb(text, &plan, request.view, &sessions)?,
-        None => Found::default(),
+    let scope = text
+        .map(|text| Scope::open(text, request.view, &sessions))
+        .transpose()?;
+    let mut found = Found::default();
+    let ranked = match &scope {
+        _ if plan.words.is_empty() => operator_only(connection, &sessions)?,
+        Some(scope) => {
+            found = ladder::climb(scope, &plan, &request.query)?;
+            rank(connection, &found, &sessions, request)?
+        }
+        None => Vec::new(),
     };
-    page.route.clone_from(&found.route);
+    if !found.route.is_empty() {
+        page.route.clone_from(&found.route);
+    }
     page.repaired_terms.clone_from(&found.repaired);
-    let ranked = rank(connection, &found, &sessions, request.sort)?;
     let shown = ranked.get(offset..).unwrap_or_default();
     let cut = shown.len().min(request.limit);
-    for found_session in shown.get(..cut).unwrap_or_default() {
-        let Some(row) = read::session(connection, found_session.session)? else {
+    for ranked in shown.get(..cut).unwrap_or_default() {
+        let Some(row) = read::session(connection, ranked.session)? else {
             continue;
         };
-        let evidence = match text {
-            Some(text) => evidence(text, found_session, &found)?,
-            None => None,
+        let evidence = match (&scope, ranked.best) {
+            (Some(scope), Some(best)) => evidence(scope, best, &found)?,
+            _ => None,
         };
         page.snippets_cut += u64::from(evidence.as_ref().is_some_and(|evidence| evidence.snippet.cut));
         page.hits.push(Hit {
             session: row,
-            score: f64::from(found_session.score),
+            score: f64::from(ranked.score),
             evidence,
         });
     }
@@ -84,61 +109,90 @@ pub(crate) fn run(
 }
 
 /// A query of operators alone lists the sessions that satisfy them, newest first.
-fn operator_only(sessions: &SessionSet) -> Found {
-    let matches = sessions
-        .allowed()
-        .map(|session| Match {
-            session,
-            ..Match::default()
-        })
-        .collect();
-    Found {
-        matches,
-        route: "or".to_owned(),
-        ..Found::default()
-    }
+fn operator_only(connection: &Connection, sessions: &SessionSet) -> Result<Vec<Ranked>> {
+    let ranked = sessions.allowed().map(|session| Ranked {
+        session,
+        score: 0.0,
+        best: None,
+        updated_at: sessions.facts(session).updated_at,
+    });
+    in_order(connection, ranked.collect(), Sort::Newest)
 }
 
-/// The total order of hits: by score or time, then by time, agent and id, so that it does not depend on
-/// how the index came to be.
-fn rank(connection: &Connection, found: &Found, sessions: &SessionSet, sort: Sort) -> Result<Vec<Match>> {
-    let mut ranked: Vec<(Match, Option<Timestamp>)> = found
-        .matches
-        .iter()
-        .map(|found| {
-            let facts = sessions.facts(found.session);
-            let score = found.score * facts.weight();
-            (Match { score, ..*found }, facts.updated_at)
+/// What a date in the query adds for a session of that date, against a word as rare.
+const DATE_WEIGHT: f32 = 1.5;
+/// The last session of all is raised by this share, older ones by less.
+const RECENCY_WEIGHT: f32 = 0.04;
+/// After so many days it is half.
+const RECENCY_DAYS: f32 = 30.0;
+
+/// The order of hits: how much a session has to do with the query, of which date and how old it is, and
+/// whether a person drove it.
+fn rank(
+    connection: &Connection,
+    found: &Found,
+    sessions: &SessionSet,
+    request: &SearchRequest,
+) -> Result<Vec<Ranked>> {
+    let dates: Vec<(DatePart, f32)> = dates::parts(&request.query)
+        .into_iter()
+        .map(|part| {
+            (
+                part,
+                score::rarity(sessions.count(), sessions.of_date(part).count()),
+            )
         })
         .collect();
-    let by_time = sort == Sort::Newest || found.terms.is_empty();
-    let score_key = |found: &Match| if by_time { 0 } else { ordered(found.score) };
-    let key = |(found, updated): &(Match, Option<Timestamp>)| (Reverse(score_key(found)), Reverse(*updated));
-    ranked.sort_by_key(|entry| (key(entry), entry.0.session));
-    let mut start = 0;
-    while let Some(first) = ranked.get(start).map(key) {
-        let ties = ranked
-            .get(start..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|entry| key(entry) == first)
-            .count();
-        if ties > 1
-            && let Some(group) = ranked.get_mut(start..start + ties)
-        {
-            let mut named = Vec::with_capacity(ties);
-            for entry in group.iter() {
-                named.push((sessions::name_of(connection, entry.0.session)?, *entry));
-            }
-            named.sort_by(|a, b| a.0.cmp(&b.0));
-            group
-                .iter_mut()
-                .zip(named)
-                .for_each(|(place, (_, entry))| *place = entry);
+    let newest = found
+        .sessions
+        .iter()
+        .filter_map(|found| sessions.facts(found.session).updated_at);
+    let newest = newest.max().unwrap_or_default();
+    let ranked = found.sessions.iter().map(|found| {
+        let facts = sessions.facts(found.session);
+        let of_date = dates.iter().filter(|(part, _)| facts.is_of(*part));
+        let date: f32 = of_date.map(|(_, rarity)| DATE_WEIGHT * rarity).sum();
+        let age = facts
+            .updated_at
+            .map_or(f32::INFINITY, |updated| days_between(updated, newest));
+        let recency = 1.0 + RECENCY_WEIGHT * (-age / RECENCY_DAYS).exp2();
+        Ranked {
+            session: found.session,
+            score: (found.score + date) * recency * facts.weight(),
+            best: Some(found.best),
+            updated_at: facts.updated_at,
         }
-        start += ties.max(1);
+    });
+    in_order(connection, ranked.collect(), request.sort)
+}
+
+fn days_between(from: Timestamp, to: Timestamp) -> f32 {
+    (to.0.saturating_sub(from.0).max(0) as f64 / 86_400_000.0) as f32
+}
+
+/// The total order: by score or time, then by time, agent and id, so that it does not depend on how the
+/// index came to be.
+fn in_order(connection: &Connection, mut ranked: Vec<Ranked>, sort: Sort) -> Result<Vec<Ranked>> {
+    let score_key = |ranked: &Ranked| match sort {
+        Sort::Newest => 0,
+        Sort::Relevance => ordered(ranked.score),
+    };
+    let key = |ranked: &Ranked| (Reverse(score_key(ranked)), Reverse(ranked.updated_at));
+    ranked.sort_by_key(|entry| (key(entry), entry.session));
+    for ties in ranked
+        .chunk_by_mut(|a, b| key(a) == key(b))
+        .filter(|ties| ties.len() > 1)
+    {
+        let mut named = Vec::with_capacity(ties.len());
+        for entry in ties.iter() {
+            named.push((sessions::name_of(connection, entry.session)?, *entry));
+        }
+        named.sort_by(|a, b| a.0.cmp(&b.0));
+        ties.iter_mut()
+            .zip(named)
+            .for_each(|(place, (_, entry))| *place = entry);
     }
-    Ok(ranked.into_iter().map(|(found, _)| found).collect())
+    Ok(ranked)
 }
 
 /// A score as a number that sorts; scores are positive. Rounded, so that the order of additions in
@@ -147,36 +201,15 @@ fn ordered(score: f32) -> u64 {
     (f64::from(score) * 10_000.0).round() as u64
 }
 
-fn evidence(text: &TextSnapshot, found: &Match, all: &Found) -> Result<Option<Evidence>> {
-    let Some(address) = found.best else {
+fn evidence(scope: &Scope<'_>, best: DocAddress, found: &Found) -> Result<Option<Evidence>> {
+    let (Some(segment), Some((kind, words))) = (scope.segment_of(best), scope.text_of(best)?) else {
         return Ok(None);
     };
-    let Some((kind, words)) = text.text_of(address)? else {
-        return Ok(None);
-    };
-    let columns = text.searcher.segment_reader(address.segment_ord).fast_fields();
-    let seq = columns
-        .u64(crate::schema::SEQ)?
-        .first(address.doc_id)
-        .unwrap_or(0);
-    let time = Timestamp(
-        columns
-            .i64(crate::schema::TIME)?
-            .first(address.doc_id)
-            .unwrap_or(0),
-    );
+    let (seq, _) = segment.place(best.doc_id);
     Ok(Some(Evidence {
-        snippet: snippet::snippet(&words, &all.terms),
+        snippet: snippet::snippet(&words, &found.terms),
         kind,
-        time,
+        time: segment.time(best.doc_id),
         seq,
     }))
 }
-
-/// The plan's words, for the rungs.
-fn words(plan: &Plan) -> Vec<units::Unit> {
-    plan.words.iter().filter_map(units::Unit::of).collect()
-}
-
-/// A session that cannot be.
-const NO_SESSION: SessionOrdinal = SessionOrdinal(u32::MAX);

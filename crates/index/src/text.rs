@@ -78,11 +78,14 @@ impl TextSnapshot {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn text_of(&self, address: DocAddress) -> Result<Option<(TextKind, String)>> {
+        let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
+        let code = columns.u64(schema::KIND)?.first(address.doc_id);
+        let Some(kind) = code.and_then(TextKind::from_code) else {
+            return Ok(None);
+        };
         let document: TantivyDocument = self.searcher.doc(address)?;
-        Ok(TextKind::ALL.into_iter().find_map(|kind| {
-            let value = document.get_first(self.fields.text(kind))?;
-            Some((kind, value.as_str()?.to_owned()))
-        }))
+        let text = document.get_first(self.fields.text(kind));
+        Ok(text.and_then(|text| Some((kind, text.as_str()?.to_owned()))))
     }
 }
 
@@ -99,6 +102,7 @@ pub(crate) fn open_snapshot(path: &Path) -> Result<TextSnapshot> {
     schema::register(&index);
     let (schema, fields) = schema::schema();
     if index.schema() != schema {
+        check_version(payload(&index)?.version)?;
         return Err(Cause::Foreign);
     }
     let mut tries = 0;
@@ -144,6 +148,15 @@ pub(crate) fn payload(index: &Index) -> Result<Payload> {
     }
 }
 
+/// Tells an index of another version from one that is damaged; 0 is of none, as it is new.
+fn check_version(version: u64) -> Result<()> {
+    match version {
+        version if version > schema::TEXT_VERSION => Err(Cause::NewerText(version)),
+        version if version < schema::TEXT_VERSION && version > 0 => Err(Cause::Outdated),
+        _ => Ok(()),
+    }
+}
+
 /// The same of an index that is not opened, from the list of its files alone.
 ///
 /// # Errors
@@ -173,6 +186,7 @@ pub(crate) fn open_or_create(path: &Path) -> Result<Index> {
     } else {
         Index::create(directory, schema.clone(), schema::settings())?
     };
+    check_version(payload(&index)?.version)?;
     if index.schema() != schema {
         return Err(Cause::Foreign);
     }

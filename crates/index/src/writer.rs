@@ -10,6 +10,7 @@ use crate::archive::{self, ArchivedSession};
 use crate::catalogue::{self, read, write};
 use crate::error::{Cause, Layout, Result};
 use crate::index::Options;
+use crate::pending::{Pending, Room};
 use crate::schema::{Fields, TEXT_VERSION};
 use crate::text::{self, Payload};
 use lookback_model::hit::{Presence, SessionRow};
@@ -21,10 +22,10 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
-use tantivy::indexer::NoMergePolicy;
-use tantivy::{TantivyDocument, Term};
+use tantivy::Term;
+use tantivy::indexer::{NoMergePolicy, UserOperation};
 
 /// Holds the lock of a data folder and writes to it.
 pub(crate) struct Writer {
@@ -32,7 +33,9 @@ pub(crate) struct Writer {
     fields: Fields,
     index: tantivy::Index,
     /// Shared by those who add, alone for a commit.
-    text: RwLock<Option<tantivy::IndexWriter>>,
+    text: RwLock<Option<tantivy::IndexWriter<Pending>>>,
+    /// For documents that are not indexed yet.
+    room: Arc<Room>,
     catalogue: Mutex<Connection>,
     next_session: AtomicU32,
     identity: String,
@@ -56,11 +59,8 @@ impl Writer {
         if payload.generation > generation || !(is_new || payload.index == identity) {
             return Err(Cause::Foreign);
         }
-        match payload.version {
-            _ if is_new => {}
-            version if version > TEXT_VERSION => return Err(Cause::NewerText(version)),
-            version if version < TEXT_VERSION => return Err(Cause::Outdated),
-            _ => {}
+        if !is_new && payload.version < TEXT_VERSION {
+            return Err(Cause::Outdated);
         }
         let (_, fields) = crate::schema::schema();
         let next: u64 = catalogue::meta_number(&catalogue, "next_session")?;
@@ -69,6 +69,7 @@ impl Writer {
             fields,
             index,
             text: RwLock::new(None),
+            room: Arc::default(),
             catalogue: Mutex::new(catalogue),
             next_session: AtomicU32::new(u32::try_from(next).unwrap_or(u32::MAX)),
             identity,
@@ -130,9 +131,7 @@ impl Writer {
                 continue;
             };
             let ordinal = self.new_session();
-            for document in documents(ordinal, texts) {
-                self.add_document(&document)?;
-            }
+            self.add_documents(documents(ordinal, texts).collect())?;
             restored.push(session.file.path.clone());
             batch.read.push(FileRead {
                 id: None,
@@ -160,9 +159,10 @@ impl Writer {
         Ok(())
     }
 
-    fn add_document(&self, document: &Document) -> Result<()> {
-        let document = self.fields.document(document);
-        self.with_text(|writer| writer.add_document(document).map(drop))
+    fn add_documents(&self, documents: Vec<Document>) -> Result<()> {
+        let pending = self.room.admit(documents, self.fields);
+        let additions: Vec<_> = pending.into_iter().map(UserOperation::Add).collect();
+        self.with_text(|writer| writer.run(additions).map(drop))
     }
 
     fn retract_term(&self, term: Term) -> Result<()> {
@@ -176,7 +176,7 @@ impl Writer {
     /// never pays for its threads and memory.
     fn with_text(
         &self,
-        run: impl FnOnce(&tantivy::IndexWriter<TantivyDocument>) -> tantivy::Result<()>,
+        run: impl FnOnce(&tantivy::IndexWriter<Pending>) -> tantivy::Result<()>,
     ) -> Result<()> {
         {
             let text = self.text.read().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +192,7 @@ impl Writer {
         Ok(run(writer)?)
     }
 
-    fn begin_text(&self) -> Result<tantivy::IndexWriter> {
+    fn begin_text(&self) -> Result<tantivy::IndexWriter<Pending>> {
         let threads = self.options.threads.max(1);
         let writer = self
             .index
@@ -261,7 +261,7 @@ impl Writer {
     }
 
     /// Keeps the number of segments bounded: when there are too many, the smaller ones become one.
-    fn merge_small(&self, writer: &mut tantivy::IndexWriter) -> Result<()> {
+    fn merge_small(&self, writer: &mut tantivy::IndexWriter<Pending>) -> Result<()> {
         let mut segments = self.index.searchable_segment_metas()?;
         let worn = |segment: &tantivy::SegmentMeta| {
             segment.num_deleted_docs() > WORN_DOCUMENTS && segment.num_deleted_docs() > segment.max_doc() / 3
@@ -418,8 +418,8 @@ impl IndexWriter for Writer {
         SessionOrdinal(self.next_session.fetch_add(1, Ordering::SeqCst))
     }
 
-    fn add(&self, document: Document) -> std::result::Result<(), StoreError> {
-        self.add_document(&document)
+    fn add(&self, documents: Vec<Document>) -> std::result::Result<(), StoreError> {
+        self.add_documents(documents)
             .map_err(|error| error.writing(&self.layout.root))
     }
 

@@ -24,7 +24,7 @@ use lookback_model::{
     Document, SessionFacts, SessionHeader, SessionOrdinal, TextKind, Timestamp, copies, document,
 };
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 struct Vault {
@@ -131,7 +131,7 @@ fn add_as(
             copy_key: key,
         };
         document::documents(ordinal, &event, document::TextCaps::default(), |document| {
-            writer.add(document).unwrap()
+            writer.add(vec![document]).unwrap()
         });
     }
     let facts = SessionFacts {
@@ -367,18 +367,12 @@ fn a_vanished_session_outlives_damage_to_either_store() {
     }
 }
 
-/// The text index of an earlier version is rebuilt: files are owed a read, archived sessions come back.
-#[test]
-fn an_outdated_text_index_is_built_anew_without_loss() {
+/// A vault with a session whose transcript is gone and one whose is there.
+fn vault_of_two() -> Vault {
     let vault = Vault::new();
     let writer = vault.writer();
-    let gone = add(
-        &*writer,
-        "/root/gone",
-        "gone",
-        0,
-        &["the vanished quokka", "said twice"],
-    );
+    let texts = ["the vanished quokka", "said twice"];
+    let gone = add(&*writer, "/root/gone", "gone", 0, &texts);
     let there = add(&*writer, "/root/there", "there", 0, &["still here wombat"]);
     writer
         .commit(Batch {
@@ -388,35 +382,96 @@ fn an_outdated_text_index_is_built_anew_without_loss() {
         .unwrap();
     drop(writer);
     vault.set_missing("/root/gone");
+    vault
+}
+
+/// A catalogue of an earlier version is as good as none to a reader, and whole again after a writer.
+#[test]
+fn an_earlier_catalogue_is_migrated_by_the_next_writer() {
+    let vault = vault_of_two();
+    let catalogue = rusqlite::Connection::open(vault.folder.path().join("catalogue.sqlite")).unwrap();
+    catalogue
+        .execute_batch(
+            "DROP INDEX sessions_for_ranking;
+            ALTER TABLE sessions DROP COLUMN recalls;
+            CREATE INDEX sessions_for_ranking
+                ON sessions (hidden, ordinal, leader, updated_at, created_at, kind, first_copy_key);
+            PRAGMA user_version = 1;",
+        )
+        .unwrap();
+    drop(catalogue);
+    let vault = vault.reopened();
+    assert_eq!(vault.index.files().unwrap(), []);
+    drop(vault.writer());
+    assert_eq!(vault.found("wombat"), ["there"]);
+    assert_eq!(vault.found("quokka"), ["gone"]);
+}
+
+fn due(vault: &Vault) -> Vec<PathBuf> {
+    let rows = vault.index.files().unwrap().into_iter();
+    rows.filter(|row| row.state == FileState::Due)
+        .map(|row| row.path)
+        .collect()
+}
+
+/// Writes another version into what the last commit says of itself.
+fn set_version(vault: &Vault, version: u64) {
     let meta = vault.folder.path().join("text/meta.json");
     let written = fs::read_to_string(&meta).unwrap();
-    let outdated = written.replace(r#"\"version\":1"#, r#"\"version\":0"#);
-    assert_ne!(written, outdated);
-    fs::write(&meta, outdated).unwrap();
+    let current = format!(r#"\"version\":{}"#, lookback_index::schema::TEXT_VERSION);
+    assert!(written.contains(&current));
+    let changed = written.replace(&current, &format!(r#"\"version\":{version}"#));
+    fs::write(&meta, changed).unwrap();
+}
 
-    let vault = vault.reopened();
-    assert_eq!(vault.found("wombat"), ["there"], "it answers until it is rebuilt");
-    let due = |vault: &Vault| {
-        let rows = vault.index.files().unwrap().into_iter();
-        rows.filter(|row| row.state == FileState::Due)
-            .map(|row| row.path)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(due(&vault), [Path::new("/root/there")]);
-    drop(vault.writer());
-    let vault = vault.reopened();
-    assert_eq!(vault.found("quokka"), ["gone"]);
-    assert_eq!(due(&vault), [Path::new("/root/there")]);
+/// Puts a text index of other fields in the place of the vault's, with the same word of itself.
+fn set_other_schema(vault: &Vault) {
+    let text = vault.folder.path().join("text");
+    let written: serde_json::Value =
+        serde_json::from_slice(&fs::read(text.join("meta.json")).unwrap()).unwrap();
+    fs::remove_dir_all(&text).unwrap();
+    fs::create_dir(&text).unwrap();
+    let mut builder = tantivy::schema::Schema::builder();
+    let body = builder.add_text_field("body", tantivy::schema::TEXT);
+    let index = tantivy::Index::create_in_dir(&text, builder.build()).unwrap();
+    let mut writer = index
+        .writer_with_num_threads::<tantivy::TantivyDocument>(1, 15 << 20)
+        .unwrap();
+    writer.add_document(tantivy::doc!(body => "quokka")).unwrap();
+    let mut commit = writer.prepare_commit().unwrap();
+    commit.set_payload(written["payload"].as_str().unwrap());
+    commit.commit().unwrap();
+}
 
-    let newer = fs::read_to_string(&meta)
-        .unwrap()
-        .replace(r#"\"version\":1"#, r#"\"version\":99"#);
-    fs::write(&meta, newer).unwrap();
-    assert!(
-        vault.index.writer(0).is_err(),
-        "what a newer lookback wrote is left alone"
-    );
-    assert_eq!(vault.found("quokka"), ["gone"]);
+/// The text index of an earlier version is rebuilt, whether its fields are the same or others: files are
+/// owed a read, archived sessions come back. One of a later version is left alone.
+#[test]
+fn a_text_index_of_another_version_loses_nothing() {
+    for has_other_schema in [false, true] {
+        let vault = vault_of_two();
+        if has_other_schema {
+            set_other_schema(&vault);
+        }
+        set_version(&vault, 1);
+        let vault = vault.reopened();
+        if !has_other_schema {
+            assert_eq!(vault.found("wombat"), ["there"], "it answers until it is rebuilt");
+        }
+        assert_eq!(due(&vault), [Path::new("/root/there")]);
+        drop(vault.writer());
+        let vault = vault.reopened();
+        assert_eq!(vault.found("quokka"), ["gone"]);
+        assert_eq!(due(&vault), [Path::new("/root/there")]);
+
+        if has_other_schema {
+            set_other_schema(&vault);
+        }
+        set_version(&vault, 99);
+        let refused = vault.index.writer(0).err().unwrap();
+        let cause = std::error::Error::source(&refused).unwrap().to_string();
+        assert!(cause.contains("99"), "{cause}");
+        assert!(vault.folder.path().join("text/meta.json").exists());
+    }
 }
 
 #[test]
@@ -602,7 +657,7 @@ fn names_in_tool_output_are_found_however_they_are_typed() {
         kind,
         text,
     };
-    writer.add(document).unwrap();
+    writer.add(vec![document]).unwrap();
     let other = add(&*writer, "/root/b", "b", 0, &["the user has an id by now"]);
     writer
         .commit(Batch {

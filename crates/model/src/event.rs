@@ -191,6 +191,9 @@ pub struct ToolResult {
     /// Whether the tool failed.
     #[serde(default)]
     pub is_error: bool,
+    /// Whether it quotes other sessions, see [`crate::recall`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_recalled: bool,
     /// The failure, where it has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolError>,

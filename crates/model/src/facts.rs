@@ -90,6 +90,9 @@ pub struct SessionFacts {
     /// Answers of tools.
     #[serde(skip_serializing_if = "is_default")]
     pub tool_results: u64,
+    /// Calls that asked a history of sessions, see [`crate::recall`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub recalls: u64,
     /// Prompts and replies that hold words.
     #[serde(skip_serializing_if = "is_default")]
     pub turns: u64,

@@ -15,6 +15,7 @@ pub mod facts;
 pub mod hit;
 pub mod ports;
 pub mod query;
+pub mod recall;
 pub mod session;
 pub mod source;
 pub mod surface;

@@ -305,11 +305,11 @@ pub trait IndexWriter: Send + Sync {
     /// A new number for a session.
     fn new_session(&self) -> SessionOrdinal;
 
-    /// Adds a document.
+    /// Adds documents.
     ///
     /// # Errors
-    /// [`StoreError`] when the index cannot take it.
-    fn add(&self, document: Document) -> Result<(), StoreError>;
+    /// [`StoreError`] when the index cannot take them.
+    fn add(&self, documents: Vec<Document>) -> Result<(), StoreError>;
 
     /// Takes back everything of a session, whether committed or only added.
     ///

@@ -1,6 +1,7 @@
 //! Requests and query text: from what was typed to what is searched for (contract A, A.1 and A.3).
 
 pub mod parse;
+pub mod wording;
 
 pub use parse::{Operators, Plan, Word};
 

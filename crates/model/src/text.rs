@@ -4,6 +4,7 @@
 //! can never differ. Each piece of an event's text has one [`TextKind`]; a [`View`] is a set of kinds.
 
 use crate::event::{ContentBlock, Event, EventData, Message, TurnEnd};
+use crate::recall;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -118,6 +119,9 @@ pub fn pieces(event: &Event) -> Vec<TextPiece<'_>> {
         }
         EventData::AssistantMessage(message) => pieces.blocks(&message.content, TextKind::Agent),
         EventData::ContextMessage(message) => pieces.blocks(&message.content, TextKind::Context),
+        EventData::ToolResult(result) if result.is_recalled => {
+            pieces.blocks(&result.content, TextKind::Context);
+        }
         EventData::ToolResult(result) => {
             pieces.blocks(&result.content, TextKind::Result);
             if let Some(error) = &result.error {
@@ -207,8 +211,12 @@ impl<'a> Pieces<'a> {
     }
 
     fn call(&mut self, name: &'a str, arguments: &'a str) {
-        self.add(TextKind::Call, Cow::Borrowed(name));
-        self.add(TextKind::Call, readable_arguments(arguments));
+        let kind = match recall::asks_history(name, arguments) {
+            true => TextKind::Context,
+            false => TextKind::Call,
+        };
+        self.add(kind, Cow::Borrowed(name));
+        self.add(kind, readable_arguments(arguments));
     }
 }
 

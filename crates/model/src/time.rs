@@ -56,6 +56,17 @@ impl Timestamp {
         }
     }
 
+    /// Year, month and day in UTC; `None` outside the years that a calendar is kept for.
+    pub fn utc_date(self) -> Option<(i16, u32, u32)> {
+        let instant = jiff::Timestamp::from_millisecond(self.0).ok()?;
+        let date = jiff::tz::Offset::UTC.to_datetime(instant);
+        Some((
+            date.year(),
+            date.month().unsigned_abs().into(),
+            date.day().unsigned_abs().into(),
+        ))
+    }
+
     /// RFC 3339 in UTC with milliseconds, as contract A writes times.
     pub fn to_rfc3339(self) -> String {
         match jiff::Timestamp::from_millisecond(self.0) {

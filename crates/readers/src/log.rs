@@ -8,7 +8,7 @@ use lookback_model::event::{ContentBlock, Event, EventData, Message, SurfaceOp};
 use lookback_model::facts::TitleRank;
 use lookback_model::session::{SessionHeader, SessionKind};
 use lookback_model::source::{EventSink, ReadSession, SinkClosed};
-use lookback_model::{SessionFacts, Surface, Timestamp, text};
+use lookback_model::{SessionFacts, Surface, Timestamp, recall, text};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -26,11 +26,16 @@ pub struct LogState {
     replies: Replies,
     /// Leading events that were copied from another session.
     seed_length: u64,
+    /// Calls that asked the history and are not answered yet.
+    recalls: Vec<String>,
     facts: SessionFacts,
 }
 
 /// Records of one reply lie near one another; this many ids are remembered.
 const REPLIES_REMEMBERED: usize = 64;
+
+/// A call is answered before so many others ask the history.
+const RECALLS_REMEMBERED: usize = 16;
 
 /// Hashes of the ids of replies, and whether each had words yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -172,7 +177,8 @@ impl<'s> SessionLog<'s> {
     ///
     /// # Errors
     /// [`SinkClosed`] when the sink wants nothing more.
-    pub fn append(&mut self, draft: Draft) -> Result<u64, SinkClosed> {
+    pub fn append(&mut self, mut draft: Draft) -> Result<u64, SinkClosed> {
+        self.follow_recall(&mut draft.data);
         let seq = self.state.next_seq;
         let surface_op = self.place(seq, &draft);
         self.count(&draft);
@@ -230,6 +236,40 @@ impl<'s> SessionLog<'s> {
             }
         }
         Some(op)
+    }
+
+    /// Tells answers that quote other sessions from those of other tools, by the calls they answer.
+    fn follow_recall(&mut self, data: &mut EventData) {
+        match data {
+            EventData::ToolCall(call) => self.note_call(&call.call_id, &call.name, &call.arguments),
+            EventData::AssistantMessage(message) => {
+                for block in &message.content {
+                    if let ContentBlock::ToolCall { id, name, arguments } = block {
+                        self.note_call(id, name, arguments);
+                    }
+                }
+            }
+            EventData::ToolResult(result) => {
+                let recalls = &mut self.state.recalls;
+                if let Some(at) = recalls.iter().position(|id| *id == result.call_id) {
+                    recalls.remove(at);
+                    result.is_recalled = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_call(&mut self, id: &str, name: &str, arguments: &str) {
+        if !recall::asks_history(name, arguments) {
+            return;
+        }
+        self.state.facts.recalls += 1;
+        let recalls = &mut self.state.recalls;
+        if recalls.len() == RECALLS_REMEMBERED {
+            recalls.remove(0);
+        }
+        recalls.push(id.to_owned());
     }
 
     /// Counts a prompt. Only for one that is in the log as something else: prompts that are appended

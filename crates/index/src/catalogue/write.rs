@@ -225,8 +225,8 @@ fn write_stamp(transaction: &Transaction<'_>, id: FileId, file: &SourceFile) -> 
 fn write_session(transaction: &Transaction<'_>, file: FileId, agent: &str, read: &SessionRead) -> Result<()> {
     let sql = "INSERT OR REPLACE INTO sessions
         (ordinal, file, agent, session_id, kind, hidden, cwd, created_at, updated_at, turns, first_copy_key,
-         leader, header, facts, shadowed, resume)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+         leader, header, facts, shadowed, resume, recalls)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
     let (header, facts) = (&read.session.header, &read.session.facts);
     let resume = read.resume.as_ref().map(serde_json::to_string).transpose()?;
     let time = |time: Option<Timestamp>| time.map(|time| time.0);
@@ -247,6 +247,7 @@ fn write_session(transaction: &Transaction<'_>, file: FileId, agent: &str, read:
         serde_json::to_string(facts)?,
         serde_json::to_string(&read.session.shadowed)?,
         resume,
+        facts.recalls as i64,
     ])?;
     Ok(())
 }

@@ -1,72 +1,19 @@
 //! Looking through the term dictionary: close spellings, beginnings and parts of terms.
 
-use super::sessions::SessionSet;
+use super::scope::{FieldScope, Scope};
 use crate::error::Result;
-use crate::text::TextSnapshot;
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocSet, TERMINATED};
 use tantivy_fst::Automaton;
 
 /// At most this many terms stand for a beginning or a part of a term.
 const EXPANSIONS: usize = 64;
 
-/// Whether any document of an allowed session has the term in one of the fields.
-///
-/// # Errors
-/// When the index cannot be read.
-pub(super) fn is_known(
-    text: &TextSnapshot,
-    fields: &[Field],
-    term: &str,
-    sessions: &SessionSet,
-) -> Result<bool> {
-    Ok(live_documents(text, fields, term, sessions, 1)? > 0)
-}
-
-/// In how many documents of allowed sessions a term stands, counted up to `limit`.
-fn live_documents(
-    text: &TextSnapshot,
-    fields: &[Field],
-    term: &str,
-    sessions: &SessionSet,
-    limit: usize,
-) -> Result<usize> {
-    let mut count = 0;
-    for segment in text.searcher.segment_readers() {
-        let session = segment
-            .fast_fields()
-            .u64(crate::schema::SESSION)?
-            .first_or_default_col(u64::MAX);
-        for &field in fields {
-            let index = segment.inverted_index(field)?;
-            let term = tantivy::Term::from_field_text(field, term);
-            let Some(mut postings) = index.read_postings(&term, IndexRecordOption::Basic)? else {
-                continue;
-            };
-            let mut document = postings.doc();
-            while document != TERMINATED {
-                let alive = segment
-                    .alive_bitset()
-                    .is_none_or(|alive| alive.is_alive(document));
-                let session = u32::try_from(session.get_val(document)).unwrap_or(u32::MAX);
-                count += usize::from(alive && sessions.allows(lookback_model::SessionOrdinal(session)));
-                if count >= limit {
-                    return Ok(count);
-                }
-                document = postings.advance();
-            }
-        }
-    }
-    Ok(count)
-}
-
 /// Terms of the fields that an automaton accepts, with how many documents hold them at most.
 fn accepted<A: Automaton + Clone>(
-    text: &TextSnapshot,
-    fields: &[Field],
+    scope: &Scope<'_>,
+    fields: &[FieldScope],
     automaton: &A,
     limit: usize,
 ) -> Result<BTreeMap<String, u64>>
@@ -74,10 +21,10 @@ where
     A::State: Clone,
 {
     let mut found = BTreeMap::new();
-    for segment in text.searcher.segment_readers() {
+    for segment in &scope.segments {
         for &field in fields {
-            let index = segment.inverted_index(field)?;
-            let mut stream = index.terms().search(automaton.clone()).into_stream()?;
+            let terms = segment.field(field).index.terms();
+            let mut stream = terms.search(automaton.clone()).into_stream()?;
             while stream.advance() {
                 if let Ok(term) = std::str::from_utf8(stream.key()) {
                     *found.entry(term.to_owned()).or_default() += u64::from(stream.value().doc_freq);
@@ -96,26 +43,21 @@ where
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn respell(
-    text: &TextSnapshot,
-    fields: &[Field],
-    term: &str,
-    sessions: &SessionSet,
-) -> Result<Option<String>> {
+pub(super) fn respell(scope: &Scope<'_>, term: &str) -> Result<Option<String>> {
     let length = term.chars().count();
     if !(4..=40).contains(&length) {
         return Ok(None);
     }
     for distance in 1..=if length < 8 { 1 } else { 2 } {
         let dfa = LevenshteinAutomatonBuilder::new(distance, true).build_dfa(term);
-        let candidates = accepted(text, fields, &Spelling(Arc::new(dfa)), 4_000)?;
+        let candidates = accepted(scope, &scope.fields, &Spelling(Arc::new(dfa)), 4_000)?;
         let mut best: Option<(usize, String)> = None;
         for candidate in candidates.into_keys() {
             // The first letter is rarely wrong, and numbers never are a typo of one another.
             if candidate.chars().any(|c| c.is_ascii_digit()) != term.chars().any(|c| c.is_ascii_digit()) {
                 continue;
             }
-            let uses = live_documents(text, fields, &candidate, sessions, 64)?;
+            let uses = scope.live_documents(&candidate, 64)?;
             let same_start = usize::from(candidate.chars().next() == term.chars().next());
             let merit = uses + same_start * 64;
             if uses > 0 && best.as_ref().is_none_or(|(known, _)| merit > *known) {
@@ -134,12 +76,7 @@ pub(super) fn respell(
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn taken_apart(
-    text: &TextSnapshot,
-    fields: &[Field],
-    term: &str,
-    sessions: &SessionSet,
-) -> Result<Option<Vec<String>>> {
+pub(super) fn taken_apart(scope: &Scope<'_>, term: &str) -> Result<Option<Vec<String>>> {
     if !(5..=40).contains(&term.len()) || !term.is_ascii() {
         return Ok(None);
     }
@@ -157,7 +94,7 @@ pub(super) fn taken_apart(
             let is_fewer = best
                 .get(end)
                 .is_none_or(|known| known.as_ref().is_none_or(|known| before.len() + 1 < known.len()));
-            if is_fewer && is_known(text, fields, part, sessions)? {
+            if is_fewer && scope.is_known(part)? {
                 let parts = before.into_iter().chain([part.to_owned()]).collect();
                 if let Some(place) = best.get_mut(end) {
                     *place = Some(parts);
@@ -176,18 +113,20 @@ pub(super) fn taken_apart(
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn beginning_with(text: &TextSnapshot, fields: &[Field], start: &str) -> Result<Vec<String>> {
+pub(super) fn beginning_with(scope: &Scope<'_>, start: &str) -> Result<Vec<String>> {
     let automaton = Beginning(start.as_bytes().to_vec());
-    Ok(most_used(accepted(text, fields, &automaton, 10_000)?))
+    Ok(most_used(accepted(scope, &scope.fields, &automaton, 10_000)?))
 }
 
-/// Terms that have `part` inside.
+/// Terms of prose that have `part` inside. Every term is looked at, so only where identifiers are terms as a
+/// whole, which is the small part.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn containing(text: &TextSnapshot, fields: &[Field], part: &str) -> Result<Vec<String>> {
+pub(super) fn containing(scope: &Scope<'_>, part: &str) -> Result<Vec<String>> {
     let automaton = Containing::of(part.as_bytes());
-    Ok(most_used(accepted(text, fields, &automaton, 10_000)?))
+    let prose: Vec<FieldScope> = scope.prose().into_iter().collect();
+    Ok(most_used(accepted(scope, &prose, &automaton, 10_000)?))
 }
 
 fn most_used(terms: BTreeMap<String, u64>) -> Vec<String> {

@@ -1,115 +1,231 @@
-//! The ladder: rungs from the strictest to the loosest. The first that finds an allowed session is the
+//! The ladder: rungs from the strictest to the loosest. The first that finds a session in scope is the
 //! answer, and its name is the route.
+//!
+//! Code, names and error texts are tried as a phrase first. A few words are looked for all together, then
+//! respelled, completed, and looked for inside names. A sentence is not required to be held as a whole: its
+//! telling words are looked for in any of their forms, and the session that holds most of it comes first.
 
-use super::matches::{self, Found, Match};
-use super::sessions::SessionSet;
-use super::units::{self, Unit};
-use super::{dictionary, words};
+use super::proximity;
+use super::scope::Scope;
+use super::score::{self, Scored, Scoring};
+use super::units::Unit;
+use super::{dictionary, ordered, stems};
 use crate::error::Result;
-use crate::schema::has_wholes;
-use crate::text::TextSnapshot;
 use lookback_model::query::parse::Plan;
-use lookback_model::{SessionOrdinal, TextKind, View};
-use std::collections::{BTreeSet, HashMap};
-use tantivy::query::{BooleanQuery, Occur, Query};
-use tantivy::schema::Field;
+use lookback_model::query::wording;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// At most this many unknown words of a query are respelled.
 const RESPELLED: usize = 8;
+/// More words than this are a sentence, whatever they are.
+const FEW_WORDS: usize = 5;
 
-struct Ladder<'a> {
-    text: &'a TextSnapshot,
-    fields: Vec<(TextKind, Field)>,
-    sessions: &'a SessionSet,
+/// What a rung found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// Sessions, in no order, each once.
+    pub sessions: Vec<Scored>,
+    /// How they were found.
+    pub route: String,
+    /// The words searched for, when some were repaired.
+    pub repaired: Option<Vec<String>>,
+    /// Terms to mark in snippets.
+    pub terms: BTreeSet<String>,
 }
 
 /// Climbs down until something is found.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn climb(text: &TextSnapshot, plan: &Plan, view: View, sessions: &SessionSet) -> Result<Found> {
-    let ladder = Ladder {
-        text,
-        fields: text.fields.view(view),
-        sessions,
-    };
-    let units = words(plan);
+pub(super) fn climb(scope: &Scope<'_>, plan: &Plan, text: &str) -> Result<Found> {
+    let units: Vec<Unit> = plan.words.iter().filter_map(Unit::of).collect();
     if units.is_empty() {
         return Ok(Found::default());
     }
-    if let Some(found) = ladder.all(&units)? {
-        return Ok(found);
-    }
-    if let Some(found) = ladder.taken_apart(&units)? {
-        return Ok(found);
-    }
-    let (respelled, changed) = ladder.respell(&units)?;
-    if changed {
-        let repaired = Some(respelled.iter().map(|unit| unit.typed.clone()).collect());
-        if let Some(found) = ladder.all(&respelled)? {
-            let route = format!("typo+{}", found.route);
-            return Ok(Found {
-                route,
-                repaired,
-                ..found
-            });
-        }
-        if let Some(found) = ladder.most(&respelled)? {
-            return Ok(Found {
-                route: "typo+or".to_owned(),
-                repaired,
-                ..found
-            });
-        }
-    }
-    for rung in [Ladder::beginning, Ladder::inside, Ladder::most] {
-        if let Some(found) = rung(&ladder, &units)? {
-            return Ok(found);
-        }
-    }
-    Ok(Found {
+    let is_literal = wording::is_literal(text);
+    let ladder = Ladder { scope, is_literal };
+    let telling = telling(&units);
+    let is_sentence = telling.len() < units.len() || units.len() > FEW_WORDS;
+    let found = match is_sentence {
+        true => ladder.sentence(&units, telling)?,
+        false => ladder.words(&units)?,
+    };
+    Ok(found.unwrap_or_else(|| Found {
         terms: marks(&units),
         route: "or".to_owned(),
         ..Found::default()
-    })
+    }))
+}
+
+/// The words that mean something; all when none does.
+fn telling(units: &[Unit]) -> Vec<Unit> {
+    let says = |unit: &&Unit| unit.quoted || !wording::is_stop_word(&unit.typed);
+    // A word with an apostrophe is the word and an ending that says nothing.
+    let telling: Vec<Unit> = units.iter().filter(says).cloned().collect();
+    if telling.is_empty() {
+        units.to_vec()
+    } else {
+        telling
+    }
+}
+
+struct Ladder<'a> {
+    scope: &'a Scope<'a>,
+    is_literal: bool,
 }
 
 impl Ladder<'_> {
-    fn fields(&self) -> Vec<Field> {
-        self.fields.iter().map(|&(_, field)| field).collect()
+    /// A few words, all of which are wanted.
+    fn words(&self, units: &[Unit]) -> Result<Option<Found>> {
+        let exact = units;
+        let units = &self.with_forms(units)?;
+        if let Some(found) = self.phrase(exact)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.all(units)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.taken_apart(units)? {
+            return Ok(Some(found));
+        }
+        let (respelled, changed) = self.respell(units)?;
+        if changed {
+            let found = match self.all(&respelled)? {
+                Some(found) => Some(found),
+                None => self.most(&respelled)?,
+            };
+            if let Some(found) = found {
+                return Ok(Some(repaired(found, &respelled)));
+            }
+        }
+        for rung in [Self::beginning, Self::inside, Self::most] {
+            if let Some(found) = rung(self, units)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
-    fn run(&self, query: &dyn Query) -> Result<Vec<Match>> {
-        matches::by_session(self.text, query, self.sessions)
+    /// A sentence or question: the more of it the better.
+    fn sentence(&self, units: &[Unit], telling: Vec<Unit>) -> Result<Option<Found>> {
+        if self.is_literal {
+            if let Some(found) = self.phrase(units)? {
+                return Ok(Some(found));
+            }
+            let scoring = score::score(self.scope, units)?;
+            if let Some(found) = self.found(scoring, units, "and", |session, _| session.together)? {
+                return Ok(Some(found));
+            }
+        }
+        let telling = self.with_forms(&telling)?;
+        let (units, changed) = self.respell(&telling)?;
+        let scoring = score::score(self.scope, &units)?;
+        let quoted = quoted(&units);
+        let found = self.found(scoring, &units, "or", |session, _| {
+            session.units & quoted == quoted
+        })?;
+        Ok(match found {
+            Some(found) if changed => Some(repaired(found, &units)),
+            found => found,
+        })
+    }
+
+    /// The sessions of a scoring that are wanted, neighbouring words counted; `None` when there is none.
+    fn found(
+        &self,
+        scoring: Scoring,
+        units: &[Unit],
+        route: &str,
+        wanted: impl Fn(&Scored, u32) -> bool,
+    ) -> Result<Option<Found>> {
+        let Scoring { mut sessions, rarity } = scoring;
+        sessions.retain(|session| wanted(session, session.units.count_ones()));
+        if sessions.is_empty() {
+            return Ok(None);
+        }
+        if units.len() > 1 {
+            let facts = |session: &Scored| self.scope.sessions.facts(session.session);
+            let order = |session: &Scored| {
+                (
+                    Reverse(ordered(session.score)),
+                    Reverse(facts(session).updated_at),
+                    session.session,
+                )
+            };
+            let last = sessions.len().min(proximity::LOOKED_AT);
+            sessions.select_nth_unstable_by_key(last - 1, order);
+            for session in sessions.get_mut(..last).unwrap_or_default() {
+                session.score += proximity::bonus(self.scope, units, &rarity, session)?;
+            }
+        }
+        Ok(Some(Found {
+            sessions,
+            route: route.to_owned(),
+            repaired: None,
+            terms: marks(units),
+        }))
+    }
+
+    /// All words side by side, in code and error texts.
+    fn phrase(&self, units: &[Unit]) -> Result<Option<Found>> {
+        if !self.is_literal || units.len() < 2 {
+            return Ok(None);
+        }
+        let joined = [Unit::joined(units)];
+        let scoring = score::score(self.scope, &joined)?;
+        self.found(scoring, &joined, "phrase", |_, _| true)
     }
 
     /// All words in one document, or at least in one session.
     fn all(&self, units: &[Unit]) -> Result<Option<Found>> {
-        let mut found = self.run(&*units::all_of(units, &self.fields))?;
-        if found.is_empty() && units.len() > 1 {
-            found = self.across_documents(units, units.len())?;
-        }
         let is_phrase = matches!(units, [unit] if unit.single().is_none());
-        Ok(named(
-            found,
-            if is_phrase { "phrase" } else { "and" },
-            marks(units),
-        ))
+        let route = if is_phrase { "phrase" } else { "and" };
+        let scoring = score::score(self.scope, units)?;
+        let is_together = scoring.sessions.iter().any(|session| session.together);
+        self.found(scoring, units, route, |session, count| {
+            session.together || (!is_together && count as usize == units.len())
+        })
     }
 
-    /// Words that no allowed session has as phrases of the words they are made of.
+    /// Other forms of words that are no names and not quoted.
+    fn with_forms(&self, units: &[Unit]) -> Result<Vec<Unit>> {
+        let mut all = units.to_vec();
+        for unit in all.iter_mut().filter(|unit| !unit.quoted) {
+            let is_word = unit.alternatives.len() == 1 && !wording::is_literal(&unit.typed);
+            let forms = match unit.single().filter(|_| is_word) {
+                Some(term) => stems::forms(self.scope, term)?,
+                None => Vec::new(),
+            };
+            unit.add_forms(forms);
+        }
+        Ok(all)
+    }
+
+    /// Whether the scope holds a word, in any of its forms.
+    fn is_known(&self, unit: &Unit) -> Result<bool> {
+        for alternative in &unit.alternatives {
+            if let [(_, term)] = alternative.sequence.as_slice()
+                && self.scope.is_known(term)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Words that no session in scope has as phrases of the words they are made of.
     fn taken_apart(&self, units: &[Unit]) -> Result<Option<Found>> {
-        let fields = self.fields();
         let mut apart = units.to_vec();
         let mut changed = false;
         for unit in apart.iter_mut().filter(|unit| !unit.quoted).take(RESPELLED) {
             let Some(term) = unit.single().map(str::to_owned) else {
                 continue;
             };
-            if dictionary::is_known(self.text, &fields, &term, self.sessions)? {
+            if self.is_known(unit)? {
                 continue;
             }
-            if let Some(parts) = dictionary::taken_apart(self.text, &fields, &term, self.sessions)? {
+            if let Some(parts) = dictionary::taken_apart(self.scope, &term)? {
                 *unit = Unit::phrase(&parts);
                 changed = true;
             }
@@ -117,146 +233,87 @@ impl Ladder<'_> {
         if !changed {
             return Ok(None);
         }
-        let found = self.run(&*units::all_of(&apart, &self.fields))?;
-        Ok(named(found, "substring", marks(&apart)))
+        let scoring = score::score(self.scope, &apart)?;
+        self.found(scoring, &apart, "substring", |session, _| session.together)
     }
 
-    /// Sessions that have at least `wanted` of the words, in any of their documents.
-    fn across_documents(&self, units: &[Unit], wanted: usize) -> Result<Vec<Match>> {
-        let mut sums: HashMap<SessionOrdinal, (usize, f32, Match)> = HashMap::new();
-        for unit in units {
-            for found in self.run(&*unit.query(&self.fields))? {
-                let (count, sum, best) = sums.entry(found.session).or_insert((0, 0.0, found));
-                *count += 1;
-                *sum += found.score;
-                if found.score > best.score {
-                    *best = found;
-                }
-            }
-        }
-        let enough = sums.into_values().filter(|(count, ..)| *count >= wanted);
-        Ok(enough
-            .map(|(count, sum, best)| Match {
-                score: sum * count as f32,
-                ..best
-            })
-            .collect())
-    }
-
-    /// Replaces words that no allowed session has by their closest spelling.
+    /// Replaces words that no session in scope has by their closest spelling.
     fn respell(&self, units: &[Unit]) -> Result<(Vec<Unit>, bool)> {
-        let fields = self.fields();
         let mut respelled = Vec::with_capacity(units.len());
         let mut tried = 0;
-        let mut changed = false;
         for unit in units {
-            let unknown = match unit.single().filter(|_| tried < RESPELLED) {
-                Some(term) if !dictionary::is_known(self.text, &fields, term, self.sessions)? => Some(term),
+            let term = unit.single().filter(|_| tried < RESPELLED && !unit.quoted);
+            let better = match term {
+                Some(term) if !self.is_known(unit)? => {
+                    tried += 1;
+                    dictionary::respell(self.scope, term)?
+                }
                 _ => None,
             };
-            let better = match unknown {
-                Some(term) => {
-                    tried += 1;
-                    dictionary::respell(self.text, &fields, term, self.sessions)?
-                }
-                None => None,
-            };
-            changed |= better.is_some();
             respelled.push(better.map_or_else(|| unit.clone(), |term| Unit::term(&term)));
         }
+        let changed = respelled.as_slice() != units;
         Ok((respelled, changed))
     }
 
     /// The last word is the beginning of one.
     fn beginning(&self, units: &[Unit]) -> Result<Option<Found>> {
-        self.expanded(units, "prefix", &self.fields(), dictionary::beginning_with)
+        self.expanded(units, "prefix", dictionary::beginning_with)
     }
 
     /// The last word is inside an identifier.
     fn inside(&self, units: &[Unit]) -> Result<Option<Found>> {
-        // Looks at every term, so only where identifiers are terms as a whole, which is the small part.
-        let spoken = self.fields.iter().filter(|&&(kind, _)| has_wholes(kind));
-        let fields: Vec<Field> = spoken.map(|&(_, field)| field).collect();
-        self.expanded(units, "substring", &fields, dictionary::containing)
+        self.expanded(units, "substring", dictionary::containing)
     }
 
     fn expanded(
         &self,
         units: &[Unit],
         route: &str,
-        fields: &[Field],
-        expand: fn(&TextSnapshot, &[Field], &str) -> Result<Vec<String>>,
+        expand: fn(&Scope<'_>, &str) -> Result<Vec<String>>,
     ) -> Result<Option<Found>> {
         let Some((last, others)) = units.split_last() else {
             return Ok(None);
         };
-        let term = last
-            .whole
-            .as_deref()
-            .or(last.single())
-            .filter(|term| term.chars().count() >= 3);
-        let Some(term) = term else {
+        let Some(term) = last.whole().filter(|term| term.chars().count() >= 3) else {
             return Ok(None);
         };
-        let terms = expand(self.text, fields, term)?;
+        let terms = expand(self.scope, term)?;
         if terms.is_empty() {
             return Ok(None);
         }
-        let alternatives = terms
-            .iter()
-            .map(|term| (Occur::Should, Unit::term(term).query(&self.fields)));
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> =
-            vec![(Occur::Must, Box::new(BooleanQuery::new(alternatives.collect())))];
-        clauses.extend(others.iter().map(|unit| (Occur::Must, unit.query(&self.fields))));
-        let mut marked = marks(others);
-        marked.extend(terms);
-        Ok(named(self.run(&BooleanQuery::new(clauses))?, route, marked))
+        let mut all = others.to_vec();
+        all.push(last.expanded(&terms));
+        let scoring = score::score(self.scope, &all)?;
+        self.found(scoring, &all, route, |session, _| session.together)
     }
 
-    /// Most of the words that mean something, anywhere in a session.
+    /// Most of the words, anywhere in a session.
     fn most(&self, units: &[Unit]) -> Result<Option<Found>> {
-        let mut telling: Vec<Unit> = units
-            .iter()
-            .filter(|unit| !is_stop_word(&unit.typed))
-            .cloned()
-            .collect();
-        if telling.is_empty() {
-            telling = units.to_vec();
-        }
-        if telling.len() < 3 && units.len() < 3 {
+        if units.len() < 3 {
             return Ok(None);
         }
-        let wanted = telling.len().div_ceil(2);
-        Ok(named(
-            self.across_documents(&telling, wanted)?,
-            "or",
-            marks(&telling),
-        ))
+        let wanted = units.len().div_ceil(2);
+        let scoring = score::score(self.scope, units)?;
+        self.found(scoring, units, "or", |_, count| count as usize >= wanted)
     }
 }
 
-fn named(matches: Vec<Match>, route: &str, terms: BTreeSet<String>) -> Option<Found> {
-    (!matches.is_empty()).then(|| Found {
-        matches,
-        route: route.to_owned(),
-        repaired: None,
-        terms,
-    })
+fn repaired(found: Found, units: &[Unit]) -> Found {
+    Found {
+        route: format!("typo+{}", found.route),
+        repaired: Some(units.iter().map(|unit| unit.typed.clone()).collect()),
+        ..found
+    }
+}
+
+/// The units that must be held because they were quoted, a bit each.
+fn quoted(units: &[Unit]) -> u64 {
+    let bits = units.iter().enumerate().filter(|(_, unit)| unit.quoted);
+    bits.filter_map(|(at, _)| 1u64.checked_shl(at as u32))
+        .fold(0, |all, bit| all | bit)
 }
 
 fn marks(units: &[Unit]) -> BTreeSet<String> {
     units.iter().flat_map(Unit::terms).collect()
-}
-
-/// Words that say nothing of what a question is about.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
-    "could", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
-    "it", "its", "last", "me", "my", "no", "not", "of", "on", "or", "our", "should", "so", "that", "the",
-    "their", "them", "then", "there", "these", "they", "this", "to", "up", "us", "was", "we", "were", "what",
-    "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
-];
-
-fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.contains(&word.to_lowercase().as_str())
 }

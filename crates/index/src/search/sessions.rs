@@ -1,11 +1,13 @@
 //! The sessions a search may find, and what ranking needs to know of each.
 
+use super::dates::{self, DatePart};
 use crate::error::Result;
 use crate::paths::PathScope;
 use lookback_model::query::SearchRequest;
 use lookback_model::query::parse::Operators;
 use lookback_model::{SessionKind, SessionOrdinal, Timestamp};
 use rusqlite::{Connection, params};
+use std::collections::HashSet;
 
 /// What ranking needs of a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,19 +22,41 @@ pub(super) struct SessionRank {
     pub kind: SessionKind,
     /// Equal in copies.
     pub first_copy_key: u64,
+    /// Prompts and replies with words.
+    pub turns: u64,
+    /// Calls that asked a history of sessions.
+    pub recalls: u64,
     allowed: bool,
 }
 
 /// A subagent's hit stands below an equal one of a session that a person drove.
 const SUBAGENT_WEIGHT: f32 = 0.9;
 
+/// A session that only asked the history stands below the one it asked for.
+const ASKING_WEIGHT: f32 = 0.6;
+
 impl SessionRank {
+    /// Whether it ran on a date.
+    pub(super) fn is_of(&self, part: DatePart) -> bool {
+        let (from, to) = (
+            self.created_at.or(self.updated_at),
+            self.updated_at.or(self.created_at),
+        );
+        matches!((from, to), (Some(from), Some(to)) if dates::covers(part, from, to))
+    }
+
     /// Factor of the score.
     pub(super) fn weight(&self) -> f32 {
-        if self.kind == SessionKind::Subagent {
-            SUBAGENT_WEIGHT
+        let driven = match self.kind {
+            SessionKind::Subagent => SUBAGENT_WEIGHT,
+            _ => 1.0,
+        };
+        // A prompt and an answer for each time the history was asked: nothing else was done.
+        let only_asked = self.recalls > 0 && self.turns <= 2 * self.recalls;
+        if only_asked {
+            driven * ASKING_WEIGHT
         } else {
-            1.0
+            driven
         }
     }
 }
@@ -40,6 +64,12 @@ impl SessionRank {
 /// All sessions by ordinal, with those that the request's filters and operators let through.
 pub(super) struct SessionSet {
     ranks: Vec<SessionRank>,
+    /// How many may be found.
+    count: usize,
+    /// Their turns, on average.
+    usual_turns: f32,
+    /// First copy keys that several of them have.
+    families: HashSet<u64>,
 }
 
 impl SessionSet {
@@ -52,8 +82,14 @@ impl SessionSet {
         request: &SearchRequest,
         operators: &Operators,
     ) -> Result<Self> {
-        let mut set = Self { ranks: Vec::new() };
-        let sql = "SELECT ordinal, leader, updated_at, created_at, kind, first_copy_key FROM sessions
+        let mut set = Self {
+            ranks: Vec::new(),
+            count: 0,
+            usual_turns: 1.0,
+            families: HashSet::new(),
+        };
+        let sql = "SELECT ordinal, leader, updated_at, created_at, kind, first_copy_key, turns, recalls
+            FROM sessions
             INDEXED BY sessions_for_ranking WHERE hidden = 0";
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([])?;
@@ -69,6 +105,8 @@ impl SessionSet {
                 created_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
                 kind: SessionKind::from_name(row.get_ref(4)?.as_str().unwrap_or_default()),
                 first_copy_key: row.get::<_, i64>(5)? as u64,
+                turns: row.get::<_, i64>(6)?.unsigned_abs(),
+                recalls: row.get::<_, i64>(7)?.unsigned_abs(),
                 allowed: request
                     .since
                     .is_none_or(|since| updated_at.is_some_and(|updated| updated >= since)),
@@ -78,7 +116,22 @@ impl SessionSet {
             }
         }
         set.narrow(connection, request, operators)?;
+        set.take_stock();
         Ok(set)
+    }
+
+    /// Counts what may be found.
+    fn take_stock(&mut self) {
+        let mut seen = HashSet::new();
+        let mut turns = 0;
+        for rank in self.ranks.iter().filter(|rank| rank.allowed) {
+            self.count += 1;
+            turns += rank.turns;
+            if rank.first_copy_key != 0 && !seen.insert(rank.first_copy_key) {
+                self.families.insert(rank.first_copy_key);
+            }
+        }
+        self.usual_turns = (turns as f32 / self.count.max(1) as f32).max(1.0);
     }
 
     /// Applies the filters that need more than numbers.
@@ -136,6 +189,45 @@ impl SessionSet {
     /// What ranking needs of one.
     pub(super) fn facts(&self, session: SessionOrdinal) -> SessionRank {
         self.ranks.get(session.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The sessions that a search may find and that ran on a date.
+    pub(super) fn of_date(&self, part: DatePart) -> impl Iterator<Item = &SessionRank> {
+        self.ranks
+            .iter()
+            .filter(move |rank| rank.allowed && rank.is_of(part))
+    }
+
+    /// How many sessions a search may find.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How long a session is, against the usual one.
+    pub(super) fn relative_length(&self, session: SessionOrdinal) -> f32 {
+        self.facts(session).turns as f32 / self.usual_turns
+    }
+
+    /// The session that stands for this one in hits.
+    pub(super) fn leader(&self, session: SessionOrdinal) -> SessionOrdinal {
+        SessionOrdinal(self.facts(session).leader)
+    }
+
+    /// What a session has in common with others that begin with the same words; `None` when there are none.
+    pub(super) fn family(&self, session: SessionOrdinal) -> Option<u64> {
+        let key = self.facts(session).first_copy_key;
+        self.families.contains(&key).then_some(key)
+    }
+
+    /// Whether `session` is where something was said first, rather than `other`: it began earlier, or ended
+    /// earlier when both began with the same words; of copies of one file the leader.
+    pub(super) fn is_older(&self, session: SessionOrdinal, other: SessionOrdinal) -> bool {
+        let order = |session: SessionOrdinal| {
+            let facts = self.facts(session);
+            let follows = facts.leader != session.0;
+            (facts.created_at, facts.updated_at, follows, session)
+        };
+        order(session) < order(other)
     }
 
     /// One more than the largest ordinal.

@@ -1,25 +1,34 @@
-//! Units: a word or phrase of the query as terms, and as queries over fields.
+//! Units: what a word or phrase of the query may look like in a text.
 
 use crate::analyze::{self, Term, TermRole};
-use crate::schema::has_wholes;
-use lookback_model::TextKind;
 use lookback_model::query::parse::Word;
 use std::collections::BTreeSet;
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption};
 
-/// A word or phrase as the index knows it.
+/// A word or phrase of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// Terms that must stand at these positions relative to one another.
-    pub sequence: Vec<(usize, String)>,
-    /// The same as one identifier, when it is one.
-    pub whole: Option<String>,
+    /// What it may look like; the first is as it was typed.
+    pub alternatives: Vec<Alternative>,
     /// The word as typed.
     pub typed: String,
     /// Whether it was quoted.
     pub quoted: bool,
 }
+
+/// One look of a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Alternative {
+    /// Terms that must stand at these positions relative to one another.
+    pub sequence: Vec<(usize, String)>,
+    /// How much it counts, in hundredths of what was typed.
+    pub weight: u32,
+    /// Whether it is looked for only in what people, agents and their programs say.
+    pub only_prose: bool,
+}
+
+/// A form of a word counts so much, and the word itself.
+const FORM_WEIGHT: u32 = 70;
+const TYPED_WEIGHT: u32 = 100;
 
 impl Unit {
     /// The unit of a word; `None` when it has no term.
@@ -28,77 +37,117 @@ impl Unit {
         let sequence = sequence(&terms);
         let last = sequence.last()?.0;
         let covers_all = |term: &&Term| term.role == TermRole::Whole(last + 1);
-        let whole = terms.iter().find(covers_all).map(|term| term.text.clone());
-        Some(Self {
-            sequence,
-            whole,
-            typed: word.text.clone(),
-            quoted: word.quoted,
-        })
+        let whole = terms.iter().find(covers_all).map(|term| Alternative {
+            sequence: vec![(0, term.text.clone())],
+            weight: TYPED_WEIGHT,
+            only_prose: true,
+        });
+        let mut unit = Self::new(sequence, &word.text);
+        unit.alternatives.extend(whole);
+        unit.quoted = word.quoted;
+        Some(unit)
     }
 
     /// A unit of one term.
     pub(super) fn term(term: &str) -> Self {
-        Self {
-            sequence: vec![(0, term.to_owned())],
-            whole: None,
-            typed: term.to_owned(),
-            quoted: false,
-        }
+        Self::new(vec![(0, term.to_owned())], term)
     }
 
     /// Terms that must stand side by side.
     pub(super) fn phrase(terms: &[String]) -> Self {
         let sequence = terms.iter().cloned().enumerate().collect();
         Self {
-            sequence,
-            whole: None,
-            typed: terms.concat(),
             quoted: true,
+            ..Self::new(sequence, &terms.concat())
         }
     }
 
-    /// The only term, when there is only one.
+    /// All words of `units` side by side.
+    pub(super) fn joined(units: &[Self]) -> Self {
+        let mut sequence = Vec::new();
+        let mut position = 0;
+        for unit in units {
+            let terms = unit.sequence();
+            sequence.extend(terms.iter().map(|(at, text)| (position + at, text.clone())));
+            position += terms.last().map_or(0, |(at, _)| at + 1);
+        }
+        let typed: Vec<&str> = units.iter().map(|unit| unit.typed.as_str()).collect();
+        Self {
+            quoted: true,
+            ..Self::new(sequence, &typed.join(" "))
+        }
+    }
+
+    fn new(sequence: Vec<(usize, String)>, typed: &str) -> Self {
+        let as_typed = Alternative {
+            sequence,
+            weight: TYPED_WEIGHT,
+            only_prose: false,
+        };
+        Self {
+            alternatives: vec![as_typed],
+            typed: typed.to_owned(),
+            quoted: false,
+        }
+    }
+
+    /// Any of `terms` instead of what was typed.
+    pub(super) fn expanded(&self, terms: &[String]) -> Self {
+        let alternatives = terms.iter().map(|term| Alternative {
+            sequence: vec![(0, term.clone())],
+            weight: TYPED_WEIGHT,
+            only_prose: false,
+        });
+        Self {
+            alternatives: alternatives.collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Takes other forms of the word as well.
+    pub(super) fn add_forms(&mut self, forms: Vec<String>) {
+        self.alternatives
+            .extend(forms.into_iter().map(|form| Alternative {
+                sequence: vec![(0, form)],
+                weight: FORM_WEIGHT,
+                only_prose: true,
+            }));
+    }
+
+    /// The terms as typed.
+    pub(super) fn sequence(&self) -> &[(usize, String)] {
+        self.alternatives
+            .first()
+            .map_or(&[], |alternative| &alternative.sequence)
+    }
+
+    /// The only term as typed, when there is only one.
     pub(super) fn single(&self) -> Option<&str> {
-        match self.sequence.as_slice() {
+        match self.sequence() {
             [(_, term)] => Some(term),
             _ => None,
         }
     }
 
+    /// The word as one term, when it is one word.
+    pub(super) fn whole(&self) -> Option<&str> {
+        let mut wholes =
+            self.alternatives
+                .iter()
+                .filter_map(|alternative| match alternative.sequence.as_slice() {
+                    [(_, term)] => Some(term.as_str()),
+                    _ => None,
+                });
+        wholes.next()
+    }
+
     /// All its terms, for marking.
     pub(super) fn terms(&self) -> BTreeSet<String> {
-        self.sequence
+        let sequences = self
+            .alternatives
             .iter()
-            .map(|(_, term)| term.clone())
-            .chain(self.whole.clone())
-            .collect()
-    }
-
-    /// A query for the unit in any of the fields.
-    pub(super) fn query(&self, fields: &[(TextKind, Field)]) -> Box<dyn Query> {
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        for &(kind, field) in fields {
-            let boost = weight(kind);
-            clauses.push((
-                Occur::Should,
-                boosted(sequence_query(&self.sequence, field), boost),
-            ));
-            if let Some(whole) = self.whole.as_ref().filter(|_| has_wholes(kind)) {
-                clauses.push((Occur::Should, boosted(term_query(whole, field), boost)));
-            }
-        }
-        Box::new(BooleanQuery::new(clauses))
-    }
-}
-
-/// How much a kind of text counts.
-fn weight(kind: TextKind) -> f32 {
-    match kind {
-        TextKind::User => 3.0,
-        TextKind::Agent => 2.0,
-        TextKind::Reasoning | TextKind::Call | TextKind::Result => 1.0,
-        TextKind::Context => 0.2,
+            .flat_map(|alternative| &alternative.sequence);
+        sequences.map(|(_, term)| term.clone()).collect()
     }
 }
 
@@ -130,55 +179,6 @@ fn sequence(terms: &[Term]) -> Vec<(usize, String)> {
         .collect()
 }
 
-fn sequence_query(sequence: &[(usize, String)], field: Field) -> Box<dyn Query> {
-    match sequence {
-        [(_, only)] => term_query(only, field),
-        several => {
-            let terms = several
-                .iter()
-                .map(|(at, text)| (*at, tantivy::Term::from_field_text(field, text)));
-            Box::new(PhraseQuery::new_with_offset(terms.collect()))
-        }
-    }
-}
-
-fn term_query(text: &str, field: Field) -> Box<dyn Query> {
-    let term = tantivy::Term::from_field_text(field, text);
-    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
-}
-
-fn boosted(query: Box<dyn Query>, boost: f32) -> Box<dyn Query> {
-    Box::new(BoostQuery::new(query, boost))
-}
-
-/// A query for all units in one document; units that stand side by side count more.
-pub(super) fn all_of(units: &[Unit], fields: &[(TextKind, Field)]) -> Box<dyn Query> {
-    if let [only] = units {
-        return only.query(fields);
-    }
-    let mut clauses: Vec<(Occur, Box<dyn Query>)> = units
-        .iter()
-        .map(|unit| (Occur::Must, unit.query(fields)))
-        .collect();
-    let mut together = Vec::new();
-    let mut position = 0;
-    for unit in units {
-        together.extend(
-            unit.sequence
-                .iter()
-                .map(|(at, text)| (position + at, text.clone())),
-        );
-        position += unit.sequence.last().map_or(0, |(at, _)| at + 1);
-    }
-    for &(kind, field) in fields {
-        clauses.push((
-            Occur::Should,
-            boosted(sequence_query(&together, field), 2.0 * weight(kind)),
-        ));
-    }
-    Box::new(BooleanQuery::new(clauses))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,8 +193,8 @@ mod tests {
 
     fn shown(text: &str) -> Vec<String> {
         unit(text)
-            .sequence
-            .into_iter()
+            .sequence()
+            .iter()
             .map(|(at, term)| format!("{term}@{at}"))
             .collect()
     }
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(shown("令"), ["令@0"]);
         assert_eq!(shown("悬空引用"), ["悬空@0", "空引@1", "引用@2"]);
         assert_eq!(shown("gen令牌x"), ["gen@0", "令牌@1", "x@3"]);
-        assert_eq!(unit("getUserById").whole.as_deref(), Some("getuserbyid"));
-        assert_eq!(unit("getUser x").whole, None);
+        assert_eq!(unit("getUserById").whole(), Some("getuserbyid"));
+        assert_eq!(unit("getUser x").whole(), None);
     }
 }
