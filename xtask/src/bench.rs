@@ -9,7 +9,7 @@ mod growing;
 mod measure;
 mod needles;
 
-use crate::command::{built, stdout_of};
+use crate::command::{built, lookback, stdout_of};
 use anyhow::{Context, Result, bail};
 use corpus::Corpus;
 use growing::GrowingSession;
@@ -104,14 +104,9 @@ impl Drop for TemporaryFolder {
 }
 
 impl Bench {
-    /// `lookback` with nothing of the caller's environment but the home folder that is measured.
     fn lookback(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        command.args(words).env_clear().env("PATH", path);
-        command
-            .env("HOME", &self.corpus.home)
-            .env("LOOKBACK_DATA_DIR", &self.data.0);
+        let mut command = lookback(&self.program, &self.corpus.home, &self.data.0);
+        command.args(words);
         command
     }
 

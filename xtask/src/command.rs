@@ -51,6 +51,16 @@ pub(crate) fn built(arguments: &[&str]) -> Result<PathBuf> {
     executable(&messages).with_context(|| format!("`{}` built no executable", line(&command)))
 }
 
+/// The program as built, with nothing of the caller's environment but the path, so that what is measured is
+/// the home folder and the data folder that are given.
+pub(crate) fn lookback(program: &Path, home: &Path, data: &Path) -> Command {
+    let mut command = Command::new(program);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.env_clear().env("PATH", path);
+    command.env("HOME", home).env("LOOKBACK_DATA_DIR", data);
+    command
+}
+
 /// The last executable that cargo's messages name.
 fn executable(messages: &str) -> Option<PathBuf> {
     let mut paths = messages.lines().filter_map(|message| {

@@ -13,6 +13,7 @@ mod bench;
 mod ci;
 mod command;
 mod docs;
+mod relevance;
 mod walls;
 
 use anyhow::{Result, bail};
@@ -25,7 +26,9 @@ Tasks:
   ci                            Everything a change must pass: format, lints, walls, docs, tests
   walls                         Check crate edges, third-party walls, file lengths and module names
   docs [--check]                Write docs/reference from the binary's own help, or check that it is current
-  bench --home DIR [--rounds N] Measure against bare tantivy and ripgrep on the transcripts under DIR";
+  bench --home DIR [--rounds N] Measure against bare tantivy and ripgrep on the transcripts under DIR
+  relevance [--set DIR]... [--misses FILE]
+                                Measure how well sessions are found, on the set in relevance/ and on others";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -46,6 +49,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),
+        ["relevance", options @ ..] => relevance::run(&relevance::Options::parse(options)?),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())
