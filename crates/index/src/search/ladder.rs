@@ -7,17 +7,19 @@
 
 use super::proximity;
 use super::scope::Scope;
-use super::score::{self, Scored, Scoring};
+use super::score::{self, Scored, Scoring, Weighting};
 use super::units::Unit;
 use super::{dictionary, ordered, stems};
 use crate::error::Result;
-use lookback_model::query::parse::Plan;
+use lookback_model::query::parse::{Plan, WORD_LIMIT};
 use lookback_model::query::wording;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// At most this many unknown words of a query are respelled.
 const RESPELLED: usize = 8;
+/// One in so many pieces of an unspaced sentence must be held.
+const GRAMS_WANTED: usize = 4;
 /// More words than this are a sentence, whatever they are.
 const FEW_WORDS: usize = 5;
 
@@ -60,8 +62,7 @@ pub(super) fn climb(scope: &Scope<'_>, plan: &Plan, text: &str) -> Result<Found>
 
 /// The words that mean something; all when none does.
 fn telling(units: &[Unit]) -> Vec<Unit> {
-    let says = |unit: &&Unit| unit.quoted || !wording::is_stop_word(&unit.typed);
-    // A word with an apostrophe is the word and an ending that says nothing.
+    let says = |unit: &&Unit| unit.quoted || !unit.single().is_some_and(wording::is_stop_word);
     let telling: Vec<Unit> = units.iter().filter(says).cloned().collect();
     if telling.is_empty() {
         units.to_vec()
@@ -99,7 +100,7 @@ impl Ladder<'_> {
                 return Ok(Some(repaired(found, &respelled)));
             }
         }
-        for rung in [Self::beginning, Self::inside, Self::most] {
+        for rung in [Self::beginning, Self::inside, Self::grams, Self::most] {
             if let Some(found) = rung(self, units)? {
                 return Ok(Some(found));
             }
@@ -113,14 +114,14 @@ impl Ladder<'_> {
             if let Some(found) = self.phrase(units)? {
                 return Ok(Some(found));
             }
-            let scoring = score::score(self.scope, units)?;
+            let scoring = self.score(units)?;
             if let Some(found) = self.found(scoring, units, "and", |session, _| session.together)? {
                 return Ok(Some(found));
             }
         }
         let telling = self.with_forms(&telling)?;
         let (units, changed) = self.respell(&telling)?;
-        let scoring = score::score(self.scope, &units)?;
+        let scoring = self.score(&units)?;
         let quoted = quoted(&units);
         let found = self.found(scoring, &units, "or", |session, _| {
             session.units & quoted == quoted
@@ -129,6 +130,15 @@ impl Ladder<'_> {
             Some(found) if changed => Some(repaired(found, &units)),
             found => found,
         })
+    }
+
+    fn score(&self, units: &[Unit]) -> Result<Scoring> {
+        let weighting = if self.is_literal {
+            Weighting::Work
+        } else {
+            Weighting::Talk
+        };
+        score::score(self.scope, units, weighting)
     }
 
     /// The sessions of a scoring that are wanted, neighbouring words counted; `None` when there is none.
@@ -173,19 +183,50 @@ impl Ladder<'_> {
             return Ok(None);
         }
         let joined = [Unit::joined(units)];
-        let scoring = score::score(self.scope, &joined)?;
+        let scoring = self.score(&joined)?;
         self.found(scoring, &joined, "phrase", |_, _| true)
     }
 
-    /// All words in one document, or at least in one session.
+    /// All words in one document, or at least in one session. A name that is all the words run together
+    /// holds them all.
     fn all(&self, units: &[Unit]) -> Result<Option<Found>> {
         let is_phrase = matches!(units, [unit] if unit.single().is_none());
         let route = if is_phrase { "phrase" } else { "and" };
-        let scoring = score::score(self.scope, units)?;
+        let mut scoring = self.score(units)?;
+        if let Some(name) = self.run_together(units)? {
+            let named = self.score(&[Unit::term(&name)])?;
+            scoring.take_in(named);
+            let mut units = units.to_vec();
+            units.push(Unit::term(&name));
+            return self.found(scoring, &units, route, |session, _| session.together);
+        }
         let is_together = scoring.sessions.iter().any(|session| session.together);
         self.found(scoring, units, route, |session, count| {
             session.together || (!is_together && count as usize == units.len())
         })
+    }
+
+    /// The known name that a few words are when they are run together: `gomemlimit` for `go mem limit`.
+    fn run_together(&self, units: &[Unit]) -> Result<Option<String>> {
+        if !(2..=4).contains(&units.len()) || units.iter().any(|unit| unit.quoted) {
+            return Ok(None);
+        }
+        let parts: Option<Vec<&str>> = units.iter().map(Unit::single).collect();
+        let name = parts.unwrap_or_default().concat();
+        let is_known = name.is_ascii() && name.len() >= 5 && self.scope.is_known(&name)?;
+        Ok(is_known.then_some(name))
+    }
+
+    /// Words of scripts that write no spaces, in pieces of two characters.
+    fn grams(&self, units: &[Unit]) -> Result<Option<Found>> {
+        let mut pieces: Vec<Unit> = units.iter().flat_map(Unit::grams).collect();
+        pieces.truncate(WORD_LIMIT);
+        if pieces.len() <= units.len() {
+            return Ok(None);
+        }
+        let wanted = pieces.len().div_ceil(GRAMS_WANTED);
+        let scoring = self.score(&pieces)?;
+        self.found(scoring, &pieces, "or", |_, count| count as usize >= wanted)
     }
 
     /// Other forms of words that are no names and not quoted.
@@ -233,7 +274,7 @@ impl Ladder<'_> {
         if !changed {
             return Ok(None);
         }
-        let scoring = score::score(self.scope, &apart)?;
+        let scoring = self.score(&apart)?;
         self.found(scoring, &apart, "substring", |session, _| session.together)
     }
 
@@ -284,7 +325,7 @@ impl Ladder<'_> {
         }
         let mut all = others.to_vec();
         all.push(last.expanded(&terms));
-        let scoring = score::score(self.scope, &all)?;
+        let scoring = self.score(&all)?;
         self.found(scoring, &all, route, |session, _| session.together)
     }
 
@@ -294,7 +335,7 @@ impl Ladder<'_> {
             return Ok(None);
         }
         let wanted = units.len().div_ceil(2);
-        let scoring = score::score(self.scope, units)?;
+        let scoring = self.score(units)?;
         self.found(scoring, units, "or", |_, count| count as usize >= wanted)
     }
 }

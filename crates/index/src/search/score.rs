@@ -10,6 +10,7 @@ use super::scope::Scope;
 use super::units::Unit;
 use crate::error::Result;
 use lookback_model::{SessionOrdinal, TextKind};
+use std::collections::HashMap;
 use tantivy::DocAddress;
 
 /// A session that holds at least one unit.
@@ -35,6 +36,33 @@ pub(super) struct Scoring {
     pub rarity: Vec<f32>,
 }
 
+impl Scoring {
+    /// Takes another scoring of the same query in: of each session the better one counts.
+    pub(super) fn take_in(&mut self, other: Self) {
+        let places = self
+            .sessions
+            .iter()
+            .enumerate()
+            .map(|(at, known)| (known.session, at));
+        let places: HashMap<SessionOrdinal, usize> = places.collect();
+        for session in other.sessions {
+            let known = places
+                .get(&session.session)
+                .and_then(|at| self.sessions.get_mut(*at));
+            let Some(known) = known else {
+                self.sessions.push(session);
+                continue;
+            };
+            let together = known.together || session.together;
+            if !known.together || session.score > known.score {
+                *known = session;
+            }
+            known.together = together;
+        }
+        self.rarity.extend(other.rarity);
+    }
+}
+
 /// How quickly another occurrence in the same document ceases to count.
 const DOCUMENT_SATURATION: f32 = 0.4;
 /// How far a document's length counts against it, and the length at which it does not. A fixed one: the mean
@@ -47,14 +75,27 @@ const SESSION_LENGTH: f32 = 0.75;
 /// The best document counts so much more than the session as a whole.
 const DOCUMENT_WEIGHT: f32 = 2.0;
 
-/// How much a kind of text counts, in hundredths. Whole numbers add up to the same in any order.
-fn weight(kind: TextKind) -> u64 {
-    match kind {
-        TextKind::User => 125,
-        TextKind::Agent => 110,
-        TextKind::Reasoning | TextKind::Call => 80,
-        TextKind::Result => 70,
-        TextKind::Context => 20,
+/// How much the kinds of text count, in hundredths. Whole numbers add up to the same in any order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weighting {
+    /// For what was talked about: words of people before those of agents and tools.
+    Talk,
+    /// For names, paths and codes: a file that was changed says more than one that was mentioned.
+    Work,
+}
+
+impl Weighting {
+    fn of(self, kind: TextKind) -> u64 {
+        match (self, kind) {
+            (Self::Talk, TextKind::User) => 125,
+            (Self::Talk, TextKind::Agent) => 110,
+            (Self::Work, TextKind::User) => 115,
+            (Self::Work, TextKind::Agent) => 95,
+            (Self::Work, TextKind::Call) => 130,
+            (Self::Talk, TextKind::Call) | (_, TextKind::Reasoning) => 80,
+            (_, TextKind::Result) => 70,
+            (_, TextKind::Context) => 20,
+        }
     }
 }
 
@@ -76,16 +117,16 @@ struct DocumentScore {
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn score(scope: &Scope<'_>, units: &[Unit]) -> Result<Scoring> {
+pub(super) fn score(scope: &Scope<'_>, units: &[Unit], weighting: Weighting) -> Result<Scoring> {
     let mut documents: Vec<DocumentScore> = Vec::new();
-    let mut sessions = SessionScores::new(scope);
+    let mut sessions = SessionScores::new(scope, weighting);
     let mut rarity = Vec::with_capacity(units.len());
     for (at, unit) in (0u32..).zip(units) {
         let bit = 1u64.checked_shl(at).unwrap_or(0);
         let found = hits::of_unit(scope, unit)?;
         let rare = sessions.add(&found, bit);
         rarity.push(rare);
-        documents = with_unit(documents, &found, rare, bit);
+        documents = with_unit(documents, &found, rare, bit, weighting);
     }
     let all = units
         .len()
@@ -102,6 +143,7 @@ pub(super) fn score(scope: &Scope<'_>, units: &[Unit]) -> Result<Scoring> {
 /// The scores of sessions as wholes.
 struct SessionScores<'a> {
     scope: &'a Scope<'a>,
+    weighting: Weighting,
     scores: Vec<f32>,
     units: Vec<u64>,
     /// Weighted frequencies of the unit at hand; zero between units.
@@ -109,10 +151,11 @@ struct SessionScores<'a> {
 }
 
 impl<'a> SessionScores<'a> {
-    fn new(scope: &'a Scope<'a>) -> Self {
+    fn new(scope: &'a Scope<'a>, weighting: Weighting) -> Self {
         let count = scope.sessions.len();
         Self {
             scope,
+            weighting,
             scores: vec![0.0; count],
             units: vec![0; count],
             frequencies: vec![0; count],
@@ -127,7 +170,7 @@ impl<'a> SessionScores<'a> {
                 if *frequency == 0 {
                     touched.push(hit.session);
                 }
-                *frequency += u64::from(hit.frequency) * weight(hit.kind);
+                *frequency += u64::from(hit.frequency) * self.weighting.of(hit.kind);
             }
         }
         let rarity = rarity(self.scope.sessions.count(), touched.len());
@@ -170,7 +213,13 @@ fn saturated(frequency: f32, saturation: f32, length_weight: f32, length: f32) -
 }
 
 /// Adds a unit's documents, both lists ascending.
-fn with_unit(documents: Vec<DocumentScore>, hits: &[UnitHit], rarity: f32, bit: u64) -> Vec<DocumentScore> {
+fn with_unit(
+    documents: Vec<DocumentScore>,
+    hits: &[UnitHit],
+    rarity: f32,
+    bit: u64,
+    weighting: Weighting,
+) -> Vec<DocumentScore> {
     let mut all = Vec::with_capacity(documents.len() + hits.len());
     let mut documents = documents.into_iter().peekable();
     for hit in hits {
@@ -180,7 +229,7 @@ fn with_unit(documents: Vec<DocumentScore>, hits: &[UnitHit], rarity: f32, bit: 
         let length = hit.length as f32 / USUAL_DOCUMENT;
         let frequency = hit.frequency as f32 / 100.0;
         let share = saturated(frequency, DOCUMENT_SATURATION, DOCUMENT_LENGTH, length);
-        let score = rarity * share * weight(hit.kind) as f32 / 100.0;
+        let score = rarity * share * weighting.of(hit.kind) as f32 / 100.0;
         all.push(
             match documents.next_if(|document| document.address == hit.address) {
                 Some(known) => DocumentScore {

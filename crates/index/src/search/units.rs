@@ -33,7 +33,12 @@ const TYPED_WEIGHT: u32 = 100;
 impl Unit {
     /// The unit of a word; `None` when it has no term.
     pub(super) fn of(word: &Word) -> Option<Self> {
-        let terms = analyze::terms(&word.text);
+        let text = if word.quoted {
+            word.text.as_str()
+        } else {
+            without_contraction(&word.text)
+        };
+        let terms = analyze::terms(text);
         let sequence = sequence(&terms);
         let last = sequence.last()?.0;
         let covers_all = |term: &&Term| term.role == TermRole::Whole(last + 1);
@@ -114,6 +119,16 @@ impl Unit {
             }));
     }
 
+    /// A word of an unspaced script in pairs of characters; any other word as it is.
+    pub(super) fn grams(&self) -> Vec<Self> {
+        let pieces = self.sequence().iter().map(|(_, term)| term.as_str());
+        let is_unspaced = pieces.clone().all(|term| term.chars().all(analyze::is_unspaced));
+        if self.quoted || !is_unspaced {
+            return vec![self.clone()];
+        }
+        pieces.map(Self::term).collect()
+    }
+
     /// The terms as typed.
     pub(super) fn sequence(&self) -> &[(usize, String)] {
         self.alternatives
@@ -148,6 +163,17 @@ impl Unit {
             .iter()
             .flat_map(|alternative| &alternative.sequence);
         sequences.map(|(_, term)| term.clone()).collect()
+    }
+}
+
+/// A word without the ending that an apostrophe ties to it (`Caroline's`, `don't`): the word alone says what
+/// is meant, and stands in more texts.
+fn without_contraction(word: &str) -> &str {
+    const ENDINGS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
+    let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+    match bare.rsplit_once(['\'', '’']) {
+        Some((base, ending)) if ENDINGS.contains(&ending) && base.ends_with(char::is_alphabetic) => base,
+        _ => word,
     }
 }
 
