@@ -120,9 +120,9 @@ fn operator_only(connection: &Connection, sessions: &SessionSet) -> Result<Vec<R
 }
 
 /// What a date in the query adds for a session of that date, against a word as rare.
-const DATE_WEIGHT: f32 = 1.5;
+const DATE_WEIGHT: f32 = 2.5;
 /// The last session of all is raised by this share, older ones by less.
-const RECENCY_WEIGHT: f32 = 0.04;
+const RECENCY_WEIGHT: f32 = 0.02;
 /// After so many days it is half.
 const RECENCY_DAYS: f32 = 30.0;
 

@@ -144,12 +144,12 @@ impl Ladder<'_> {
     /// The sessions of a scoring that are wanted, neighbouring words counted; `None` when there is none.
     fn found(
         &self,
-        scoring: Scoring,
+        mut scoring: Scoring,
         units: &[Unit],
         route: &str,
         wanted: impl Fn(&Scored, u32) -> bool,
     ) -> Result<Option<Found>> {
-        let Scoring { mut sessions, rarity } = scoring;
+        let mut sessions = std::mem::take(&mut scoring.sessions);
         sessions.retain(|session| wanted(session, session.units.count_ones()));
         if sessions.is_empty() {
             return Ok(None);
@@ -165,8 +165,12 @@ impl Ladder<'_> {
             };
             let last = sessions.len().min(proximity::LOOKED_AT);
             sessions.select_nth_unstable_by_key(last - 1, order);
-            for session in sessions.get_mut(..last).unwrap_or_default() {
-                session.score += proximity::bonus(self.scope, units, &rarity, session)?;
+            let first = sessions.get_mut(..last).unwrap_or_default();
+            let chosen: Vec<_> = first.iter().map(|session| session.session).collect();
+            let exchanges = scoring.exchanges(self.scope, &chosen);
+            for (session, exchange) in first.iter_mut().zip(exchanges) {
+                let neighbours = proximity::bonus(self.scope, units, &scoring.rarity, session)?;
+                session.score += neighbours + exchange;
             }
         }
         Ok(Some(Found {

@@ -34,9 +34,31 @@ pub(super) struct Scoring {
     pub sessions: Vec<Scored>,
     /// How rare each unit is; 0 for one that is nowhere.
     pub rarity: Vec<f32>,
+    /// All that holds a unit, ascending by address.
+    documents: Vec<DocumentScore>,
 }
 
 impl Scoring {
+    /// What is said around the best of each of some sessions: of a question and its answer, each holds a
+    /// part of what was asked for.
+    pub(super) fn exchanges(&self, scope: &Scope<'_>, chosen: &[SessionOrdinal]) -> Vec<f32> {
+        let mut places = vec![usize::MAX; scope.sessions.len()];
+        for (at, session) in chosen.iter().enumerate() {
+            if let Some(place) = places.get_mut(session.0 as usize) {
+                *place = at;
+            }
+        }
+        let mut said: Vec<Vec<(u64, f32)>> = vec![Vec::new(); chosen.len()];
+        for document in self.documents.iter().filter(|document| document.is_said) {
+            let leader = scope.sessions.leader(document.session);
+            let place = places.get(leader.0 as usize).copied().unwrap_or(usize::MAX);
+            if let (Some(said), Some(segment)) = (said.get_mut(place), scope.segment_of(document.address)) {
+                said.push((segment.place(document.address.doc_id).0, document.score));
+            }
+        }
+        said.into_iter().map(exchange).collect()
+    }
+
     /// Takes another scoring of the same query in: of each session the better one counts.
     pub(super) fn take_in(&mut self, other: Self) {
         let places = self
@@ -63,6 +85,27 @@ impl Scoring {
     }
 }
 
+/// What the neighbours of the best exchange add; pairs are of an event's number and its score.
+fn exchange(mut said: Vec<(u64, f32)>) -> f32 {
+    said.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    said.dedup_by_key(|(seq, _)| *seq);
+    let best = said.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+    let around = |at: usize| {
+        let (seq, score) = said.get(at).copied().unwrap_or_default();
+        let neighbours = [at.checked_sub(1), Some(at + 1)];
+        let near = neighbours.into_iter().flatten().filter_map(|at| said.get(at));
+        let near = near.filter(|(other, _)| other.abs_diff(seq) <= EXCHANGE);
+        score + near.map(|(_, score)| NEIGHBOUR_WEIGHT * score).sum::<f32>()
+    };
+    let most = (0..said.len()).map(around).fold(0.0, f32::max);
+    DOCUMENT_WEIGHT * (most - best).max(0.0)
+}
+
+/// Events no further apart than this belong to one exchange.
+const EXCHANGE: u64 = 4;
+/// A neighbour counts so much against the event itself.
+const NEIGHBOUR_WEIGHT: f32 = 0.5;
+
 /// How quickly another occurrence in the same document ceases to count.
 const DOCUMENT_SATURATION: f32 = 0.4;
 /// How far a document's length counts against it, and the length at which it does not. A fixed one: the mean
@@ -70,10 +113,10 @@ const DOCUMENT_SATURATION: f32 = 0.4;
 const DOCUMENT_LENGTH: f32 = 0.2;
 const USUAL_DOCUMENT: f32 = 60.0;
 /// The same for sessions, whose length is their number of turns.
-const SESSION_SATURATION: f32 = 1.2;
+const SESSION_SATURATION: f32 = 1.6;
 const SESSION_LENGTH: f32 = 0.75;
 /// The best document counts so much more than the session as a whole.
-const DOCUMENT_WEIGHT: f32 = 2.0;
+const DOCUMENT_WEIGHT: f32 = 1.5;
 
 /// How much the kinds of text count, in hundredths. Whole numbers add up to the same in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +130,8 @@ pub(super) enum Weighting {
 impl Weighting {
     fn of(self, kind: TextKind) -> u64 {
         match (self, kind) {
-            (Self::Talk, TextKind::User) => 125,
-            (Self::Talk, TextKind::Agent) => 110,
+            (Self::Talk, TextKind::User) => 120,
+            (Self::Talk, TextKind::Agent) => 105,
             (Self::Work, TextKind::User) => 115,
             (Self::Work, TextKind::Agent) => 95,
             (Self::Work, TextKind::Call) => 130,
@@ -111,6 +154,8 @@ struct DocumentScore {
     session: SessionOrdinal,
     score: f32,
     units: u64,
+    /// Whether a person or an agent says it.
+    is_said: bool,
 }
 
 /// Scores every session in scope that holds a unit.
@@ -137,6 +182,7 @@ pub(super) fn score(scope: &Scope<'_>, units: &[Unit], weighting: Weighting) -> 
     Ok(Scoring {
         sessions: best_documents(scope, &documents, &sessions, all),
         rarity,
+        documents,
     })
 }
 
@@ -242,6 +288,7 @@ fn with_unit(
                     session: hit.session,
                     score,
                     units: bit,
+                    is_said: matches!(hit.kind, TextKind::User | TextKind::Agent),
                 },
             },
         );

@@ -27,7 +27,7 @@ pub(super) struct Alternative {
 }
 
 /// A form of a word counts so much, and the word itself.
-const FORM_WEIGHT: u32 = 70;
+const FORM_WEIGHT: u32 = 90;
 const TYPED_WEIGHT: u32 = 100;
 
 impl Unit {
