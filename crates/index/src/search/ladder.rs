@@ -225,7 +225,7 @@ impl Ladder<'_> {
     fn grams(&self, units: &[Unit]) -> Result<Option<Found>> {
         let mut pieces: Vec<Unit> = units.iter().flat_map(Unit::grams).collect();
         pieces.truncate(WORD_LIMIT);
-        if pieces.len() <= units.len() {
+        if pieces.len() <= units.len() || pieces.len() <= FEW_WORDS {
             return Ok(None);
         }
         let wanted = pieces.len().div_ceil(GRAMS_WANTED);

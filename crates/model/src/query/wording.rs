@@ -199,7 +199,7 @@ fn has_long_quote(text: &str) -> bool {
 /// Whether a word can only be a name: of a thing in code, a file, a ticket.
 fn is_name(word: &str) -> bool {
     let word = word.trim_start_matches(['(', '\'']);
-    let word = word.trim_end_matches(|c: char| matches!(c, '.' | ',' | '?' | '!' | ':' | ')' | '\''));
+    let word = word.trim_end_matches(['.', ',', '?', '!', ':', ')', '\'']);
     is_mixed(word) || is_joined(word) || is_file(word) || is_ticket(word)
 }
 
