@@ -18,6 +18,11 @@ pub const SPOKEN: &str = "spoken";
 pub const BULK: &str = "bulk";
 /// Longer terms are cut to this many bytes, in text and query alike.
 pub const TERM_LIMIT: usize = 256;
+/// Hashes are cut to this many digits, which no two share by chance: of the rest every one would be a term
+/// of its own that costs as much as all words of a sentence.
+const HASH_LIMIT: usize = 16;
+/// Shorter ones may be names with numbers (`B2`, `F16`); from here on they are no names, in either case.
+const SHORTEST_HASH: usize = 8;
 /// A run has at most this many parts; the rest of it is its last part.
 const PARTS_LIMIT: usize = 64;
 
@@ -138,10 +143,8 @@ impl Analyzer {
 
     /// The term of a run that is one part, which most are.
     fn plain(&mut self, cursor: &mut Cursor<'_>, start: usize, run: PlainRun) {
-        let text = cursor
-            .text
-            .get(start..cursor.at.min(start + TERM_LIMIT))
-            .unwrap_or_default();
+        let text = cursor.text.get(start..cursor.at).unwrap_or_default();
+        let text = cut_ascii(text);
         let term = self.slot((start, cursor.at), cursor.position, TermRole::Part);
         term.push_str(text);
         if run.has_large {
@@ -156,6 +159,14 @@ impl Analyzer {
         let Some(run) = cursor.text.get(start..cursor.at) else {
             return;
         };
+        if run.len() >= SHORTEST_HASH && is_hash(run) {
+            let is_plain = PlainRun {
+                length: run.len(),
+                has_large: true,
+            };
+            self.plain(cursor, start, is_plain);
+            return;
+        }
         let first = cursor.position;
         let mut parts = Parts {
             run,
@@ -204,6 +215,9 @@ impl Analyzer {
 
     /// `c++`, `f#`: short names that signs belong to.
     fn signs(&mut self, cursor: &mut Cursor<'_>, start: usize) {
+        if cursor.at - start > 3 {
+            return;
+        }
         let after = cursor.text.as_bytes().get(cursor.at..).unwrap_or_default();
         let signs = match after {
             [b'+', b'+', b'+', ..] => return,
@@ -212,9 +226,6 @@ impl Analyzer {
             [b'#', ..] => 1,
             _ => return,
         };
-        if cursor.at - start > 3 {
-            return;
-        }
         let range = (start, cursor.at + signs);
         let text = cursor.text.get(range.0..range.1).unwrap_or_default().to_owned();
         self.push(&text, range, cursor.position - 1, TermRole::Signed);
@@ -516,12 +527,35 @@ fn is_mark(character: char) -> bool {
         | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{200C}' | '\u{200D}' | '\u{FE20}'..='\u{FE2F}')
 }
 
+/// What is kept of a term of ASCII.
+fn cut_ascii(text: &str) -> &str {
+    let limit = match text.len() {
+        ..=HASH_LIMIT => return text,
+        _ if is_hash(text) => HASH_LIMIT,
+        _ => TERM_LIMIT,
+    };
+    text.get(..limit).unwrap_or(text)
+}
+
+/// Whether text is a number in hexadecimal; one without letters may be counted up, so that only its end
+/// tells it from others.
+fn is_hash(text: &str) -> bool {
+    let (mut digits, mut letters) = (0, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b'a'..=b'f' | b'A'..=b'F' => letters += 1,
+            _ => return false,
+        }
+    }
+    digits > 0 && letters > 0
+}
+
 /// Folds a term into `folded`, which is emptied first.
 fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
     if text.is_ascii() {
-        let kept = text.get(..TERM_LIMIT).unwrap_or(text);
-        folded.push_str(kept);
+        folded.push_str(cut_ascii(text));
         folded.make_ascii_lowercase();
         return;
     }

@@ -84,7 +84,7 @@ fn forms_of_one_word_are_one_term() {
 
 #[test]
 fn long_terms_are_cut_alike() {
-    let long = "ab1".repeat(200);
+    let long = "xy1".repeat(200);
     let cut = terms(&long);
     assert_eq!((cut.len(), cut[0].text.len()), (1, TERM_LIMIT));
 }
@@ -122,4 +122,18 @@ proptest! {
         let direct: Vec<_> = terms(&text).into_iter().map(|term| (term.text, term.position)).collect();
         prop_assert_eq!(streamed, direct);
     }
+}
+
+/// Property: a hash is one term, found by the whole of it and by any beginning that tells it from others;
+/// numbers that are counted up stay apart.
+#[test]
+fn hashes_are_cut_and_numbers_are_not() {
+    let hash = "b28d65aa991abe3c05bd1451d98894c54cc875d5";
+    assert_eq!(shown(hash), ["b28d65aa991abe3c@0"]);
+    assert_eq!(shown(&hash.to_uppercase()), shown(hash));
+    assert_eq!(shown(hash.get(..20).unwrap()), shown(hash));
+    assert_eq!(terms(hash)[0].range, (0, hash.len()));
+    let number = "12345678901234567890";
+    assert_eq!(shown(number), [format!("{number}@0")]);
+    assert_eq!(shown("F3C2A1B9-77"), ["f3c2a1b9@0", "77@1"]);
 }

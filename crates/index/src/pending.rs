@@ -1,8 +1,8 @@
 //! Documents on their way from those who read files to those who build postings.
 //!
-//! tantivy bounds this way by a number of batches, which says nothing of memory. Here every document holds
-//! its place in a [`Room`] of so many bytes until an indexing thread has taken it over; who comes with more
-//! waits.
+//! tantivy bounds this way by a number of batches, which says nothing of memory. Here every batch holds its
+//! place in a [`Room`] of so many bytes until an indexing thread has taken over its last document; who comes
+//! with more waits.
 
 use crate::schema::Fields;
 use lookback_model::Document;
@@ -31,15 +31,19 @@ impl Room {
 
     /// Takes documents in, after waiting while there is too much before them.
     pub(crate) fn admit(self: &Arc<Self>, documents: Vec<Document>, fields: Fields) -> Vec<Pending> {
-        let bytes: usize = documents.iter().map(size).sum();
+        let bytes = documents.iter().map(size).sum();
         let is_full = |used: &mut usize| *used > CAPACITY;
         let waited = self.freed.wait_timeout_while(self.used(), PATIENCE, is_full);
         let (mut used, _) = waited.unwrap_or_else(PoisonError::into_inner);
         *used += bytes;
+        let place = Arc::new(Place {
+            bytes,
+            room: Arc::clone(self),
+        });
         let admit = |document| Pending {
             document,
             fields,
-            room: Arc::clone(self),
+            _place: Arc::clone(&place),
         };
         documents.into_iter().map(admit).collect()
     }
@@ -49,20 +53,31 @@ fn size(document: &Document) -> usize {
     size_of::<Pending>() + document.text.len()
 }
 
+/// What a batch takes up, until the last of it is gone.
+#[derive(Debug)]
+struct Place {
+    bytes: usize,
+    room: Arc<Room>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut used = self.room.used();
+        let before = *used;
+        *used = before.saturating_sub(self.bytes);
+        // Waking costs more than looking whether somebody can be waiting.
+        if before > CAPACITY && *used <= CAPACITY {
+            self.room.freed.notify_all();
+        }
+    }
+}
+
 /// A document that is not indexed yet.
 #[derive(Debug)]
 pub(crate) struct Pending {
     document: Document,
     fields: Fields,
-    room: Arc<Room>,
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        let mut used = self.room.used();
-        *used = used.saturating_sub(size(&self.document));
-        self.room.freed.notify_one();
-    }
+    _place: Arc<Place>,
 }
 
 impl tantivy::schema::document::Document for Pending {
