@@ -48,6 +48,7 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
     })
 }
 
-fn threads() -> usize {
+/// Threads that are worth having.
+pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS))
 }

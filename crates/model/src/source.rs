@@ -30,8 +30,23 @@ pub trait SessionSource: Send + Sync {
         sink: &mut dyn EventSink,
     ) -> Result<ReadOutcome, ReadError>;
 
+    /// How the words of a file's events stand in its bytes, for who wants to know without reading it
+    /// whether some words can be in it.
+    fn raw_words(&self, _file: &SourceFile) -> RawWords {
+        RawWords::default()
+    }
+
     /// How a person goes on with a session; `None` when the agent cannot resume it.
     fn resume(&self, session: &SessionHeader, facts: &SessionFacts) -> Option<ResumeCommand>;
+}
+
+/// How the words of a file's events stand in its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawWords {
+    /// They are JSON: what JSON never escapes stands there as it is. Not so in a compressed file.
+    pub is_json: bool,
+    /// Words that the reader puts into events by itself, and that need not stand there.
+    pub added: &'static [&'static str],
 }
 
 /// A command that resumes a session.

@@ -1,7 +1,7 @@
 //! The sessions a search may find, and what ranking needs to know of each.
 
 use crate::error::Result;
-use crate::paths::PathScope;
+use lookback_model::paths::PathScope;
 use lookback_model::query::SearchRequest;
 use lookback_model::query::parse::Operators;
 use lookback_model::{SessionKind, SessionOrdinal, Timestamp};

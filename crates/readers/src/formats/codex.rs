@@ -20,8 +20,8 @@ use crate::walk::{Class, Walk};
 use conversation::{Conversation, State};
 use lookback_model::session::SessionKind;
 use lookback_model::source::{
-    Discovery, EventSink, FileRole, IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome,
-    ResumeCommand, SourceFile,
+    Discovery, EventSink, FileRole, IssueCode, Position, RawWords, ReadAccount, ReadCursor, ReadError,
+    ReadOutcome, ResumeCommand, SourceFile,
 };
 use lookback_model::{Environment, SessionFacts, SessionHeader, SessionSource, Timestamp};
 use record::{Entry, Record};
@@ -80,6 +80,13 @@ impl SessionSource for Codex {
             return read_whole(file, cursor, |account| read_compressed(file, sink, account));
         }
         read_plain(file, cursor, sink)
+    }
+
+    fn raw_words(&self, file: &SourceFile) -> RawWords {
+        RawWords {
+            is_json: !is_compressed(&file.path),
+            added: record::ADDED_WORDS,
+        }
     }
 
     fn resume(&self, session: &SessionHeader, facts: &SessionFacts) -> Option<ResumeCommand> {
