@@ -67,7 +67,9 @@ impl Shown {
             return Ok(ControlFlow::Break(()));
         }
         if self.shape == Shape::Lines {
-            let room = self.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
+            let room = self
+                .left
+                .map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
             self.cut = session.hits.len() > room;
             session.hits.truncate(room);
             session.count = session.hits.len() as u64;
@@ -89,7 +91,11 @@ impl Shown {
         printer.flush()?;
         self.hits += session.count;
         self.sessions += 1;
-        let taken = if self.shape == Shape::Lines { session.count } else { 1 };
+        let taken = if self.shape == Shape::Lines {
+            session.count
+        } else {
+            1
+        };
         self.left = self.left.map(|left| left - taken);
         Ok(if self.cut {
             ControlFlow::Break(())
@@ -193,7 +199,10 @@ fn cut(line: &str, matches: &[Range<usize>], paint: Paint) -> String {
     let start = before.char_indices().rev().take(BEFORE_MATCH).last();
     let start = start.map_or(first, |(at, _)| at);
     let rest = line.get(start..).unwrap_or_default();
-    let end = rest.char_indices().nth(LONG).map_or(line.len(), |(at, _)| start + at);
+    let end = rest
+        .char_indices()
+        .nth(LONG)
+        .map_or(line.len(), |(at, _)| start + at);
     let ellipsis = |is_cut: bool| if is_cut { "…" } else { "" };
     let shown = painted(line, start, end, matches, paint);
     format!("{}{shown}{}", ellipsis(start > 0), ellipsis(end < line.len()))
@@ -261,7 +270,11 @@ mod tests {
         let line = format!("{}needle{}", "é".repeat(5_000), "日".repeat(5_000));
         let start = 10_000;
         let shown = cut(&line, &[start..start + 6], PLAIN);
-        let wanted = format!("…{}needle{}…", "é".repeat(BEFORE_MATCH), "日".repeat(LONG - BEFORE_MATCH - 6));
+        let wanted = format!(
+            "…{}needle{}…",
+            "é".repeat(BEFORE_MATCH),
+            "日".repeat(LONG - BEFORE_MATCH - 6)
+        );
         assert_eq!(shown, wanted);
         let short = "é".repeat(LONG);
         assert_eq!(cut(&short, &[], PLAIN), short);
@@ -270,7 +283,10 @@ mod tests {
     #[test]
     fn matches_are_painted_where_they_are() {
         let shown = cut("a\u{1b}[31m needle", &[7..13], COLOUR);
-        assert!(shown.starts_with("a[31m \u{1b}[") && shown.contains("needle\u{1b}[0m"), "{shown:?}");
+        assert!(
+            shown.starts_with("a[31m \u{1b}[") && shown.contains("needle\u{1b}[0m"),
+            "{shown:?}"
+        );
         assert_eq!(within(&[2..9], 4..6), [0..2]);
         assert_eq!(within(&[2..4], 4..6), Vec::<Range<usize>>::new());
     }

@@ -6,6 +6,7 @@ use crate::schema::TEXT_VERSION;
 use crate::text::{self, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
+use lookback_model::document::TextCaps;
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{
     Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexAge, IndexSink,
@@ -25,6 +26,9 @@ pub struct Options {
     pub threads: usize,
     /// Memory for postings under construction, of all threads together, in bytes.
     pub heap_bytes: usize,
+    /// How much text of tools the documents hold. An index of documents that held another amount is owed
+    /// all reads.
+    pub caps: TextCaps,
 }
 
 impl Default for Options {
@@ -32,6 +36,7 @@ impl Default for Options {
         Self {
             threads: 1,
             heap_bytes: 64 << 20,
+            caps: TextCaps::default(),
         }
     }
 }
@@ -47,6 +52,7 @@ impl Options {
             Self {
                 threads: 1,
                 heap_bytes: 15 << 20,
+                ..self
             }
         }
     }
@@ -211,7 +217,11 @@ impl Catalogue for Index {
             let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
             let rows = read::files(connection)?;
             // Looked at after the catalogue: a commit that is just being made is then no gap.
-            let held = self.text_generation(&identity);
+            let held = match catalogue::text_caps(connection)? == self.options.caps {
+                true => self.text_generation(&identity),
+                // Documents of another length are as good as none.
+                false => 0,
+            };
             if held >= text_generation {
                 return Ok(rows.into_iter().map(|(row, _)| row).collect());
             }

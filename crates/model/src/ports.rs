@@ -1,8 +1,8 @@
 //! The ports by which the engine reaches an index: reading the catalogue, searching, and writing.
 
-use crate::facts::SessionFacts;
 use crate::Timestamp;
 use crate::document::{Document, SessionOrdinal};
+use crate::facts::SessionFacts;
 use crate::hit::{Hit, Presence, SessionRow};
 use crate::paths::PathScope;
 use crate::query::SearchRequest;

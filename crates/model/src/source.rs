@@ -276,6 +276,12 @@ pub trait EventSink {
     fn tool_text_wanted(&self) -> usize {
         usize::MAX
     }
+
+    /// Whether the receiver has all it wants of this file. A reader may then end the session as far as it
+    /// knows it, and leave the rest unread; what it says of where it ended is of no use to anybody.
+    fn has_enough(&self) -> bool {
+        false
+    }
 }
 
 /// The receiver wants nothing more: it was cancelled, or its store failed.

@@ -141,6 +141,11 @@ impl<'s> SessionLog<'s> {
         self.sink.tool_text_wanted()
     }
 
+    /// Whether the rest may be left unread, see [`EventSink::has_enough`].
+    pub fn has_enough(&self) -> bool {
+        self.sink.has_enough()
+    }
+
     /// The session's changing facts.
     pub fn facts(&mut self) -> &mut SessionFacts {
         &mut self.state.facts

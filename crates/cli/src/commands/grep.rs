@@ -6,9 +6,7 @@ use crate::error::{self, CommandError};
 use crate::filters::FilterArgs;
 use crate::found::{Shape, Shown};
 use clap::{ArgAction, Args, ValueEnum};
-use lookback_engine::{
-    Case, GrepReport, GrepRequest, Pattern, PatternError, PatternOptions, SessionHits,
-};
+use lookback_engine::{Case, GrepReport, GrepRequest, Pattern, PatternError, PatternOptions, SessionHits};
 use lookback_model::View;
 use lookback_model::ports::SessionFilter;
 use std::ops::ControlFlow;
@@ -96,15 +94,18 @@ pub(crate) fn run(args: GrepArgs, context: &mut Context) -> Result<ExitCode, Com
     let request = request(&args, pattern, filter, shape);
     let mut shown = Shown::new(shape, args.json, args.limit);
     let mut failed = None;
-    let report = library.engine.grep(&request, &mut |session: SessionHits| {
-        match shown.print(session, &mut context.printer) {
-            Ok(flow) => flow,
-            Err(error) => {
-                failed = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    });
+    let report = library
+        .engine
+        .grep(
+            &request,
+            &mut |session: SessionHits| match shown.print(session, &mut context.printer) {
+                Ok(flow) => flow,
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            },
+        );
     if let Some(error) = failed {
         return Err(error);
     }
@@ -179,11 +180,16 @@ fn tell(report: &GrepReport, shown: &Shown, json: bool, context: &mut Context) {
             .collect();
         let more = if report.issues.len() > NAMED { ", …" } else { "" };
         let count = report.issues.len();
-        printer.warn(format!("{count} could not be looked at: {}{more}", named.join(", ")));
+        printer.warn(format!(
+            "{count} could not be looked at: {}{more}",
+            named.join(", ")
+        ));
     }
     if let Some(error) = &report.not_recalled {
         let cause = error::chain(error);
-        printer.warn(format!("sessions whose transcripts are gone were not looked at: {cause}"));
+        printer.warn(format!(
+            "sessions whose transcripts are gone were not looked at: {cause}"
+        ));
     }
     if json {
         return;

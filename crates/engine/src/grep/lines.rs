@@ -17,7 +17,11 @@ pub(super) struct Found {
 /// The first `wanted` places at which an expression matches a text.
 pub(super) fn find(expression: &Regex, text: &str, wanted: u64) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
-    let mut counted = Counted { text, to: 0, lines: 0 };
+    let mut counted = Counted {
+        text,
+        to: 0,
+        lines: 0,
+    };
     for matched in expression.find_iter(text) {
         // A line break belongs to the line it ends.
         let last = matched.end().saturating_sub(1).max(matched.start());
@@ -48,9 +52,9 @@ pub(super) fn find(expression: &Regex, text: &str, wanted: u64) -> Vec<Found> {
 /// The last `count` lines between `from` and the line that begins at `start`.
 pub(super) fn lines_before(text: &str, from: usize, start: usize, count: usize) -> Vec<&str> {
     let before = text.get(from..start).unwrap_or_default();
-    let mut lines: Vec<&str> = before.strip_suffix('\n').map_or_else(Vec::new, |before| {
-        before.rsplit('\n').take(count).collect()
-    });
+    let mut lines: Vec<&str> = before
+        .strip_suffix('\n')
+        .map_or_else(Vec::new, |before| before.rsplit('\n').take(count).collect());
     lines.reverse();
     lines
 }

@@ -60,7 +60,9 @@ impl<'a> Tally<'a> {
         for (number, place) in found.iter().enumerate() {
             let before = lines::lines_before(text, told, place.range.start, before);
             let next = found.get(number + 1).map_or(text.len(), |next| next.range.start);
-            let until_next = text.get(..next).map_or(text, |text| text.strip_suffix('\n').unwrap_or(text));
+            let until_next = text
+                .get(..next)
+                .map_or(text, |text| text.strip_suffix('\n').unwrap_or(text));
             let after = lines::lines_after(until_next, place.range.end, after);
             told = place.range.end + 1 + after.iter().map(|line| line.len() + 1).sum::<usize>();
             let start = place.range.start;
@@ -123,6 +125,12 @@ impl EventSink for Looking<'_> {
     fn tool_text_wanted(&self) -> usize {
         // Of a session that has all hits that are wanted, only its facts are of use.
         if self.tally.is_full() { 0 } else { usize::MAX }
+    }
+
+    fn has_enough(&self) -> bool {
+        // A session's folder and end must be known where they decide; its title is as good as it is so far.
+        let filter = &self.search.request.filter;
+        self.tally.is_full() && filter.since.is_none() && filter.paths.is_empty()
     }
 
     fn event(&mut self, event: Event) -> Result<(), SinkClosed> {

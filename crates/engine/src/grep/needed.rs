@@ -119,7 +119,9 @@ impl Needed {
     /// Whether an escape stands for a character of a piece of ASCII.
     fn has_escaped_letter(&self, bytes: &[u8]) -> bool {
         self.escape.find_iter(bytes).any(|at| {
-            let digits = bytes.get(at + 4..at + 6).and_then(|digits| str::from_utf8(digits).ok());
+            let digits = bytes
+                .get(at + 4..at + 6)
+                .and_then(|digits| str::from_utf8(digits).ok());
             let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
             byte.is_some_and(|byte| is_plain(char::from(byte)))
         })
@@ -163,7 +165,10 @@ fn needed(hir: &Hir, ignore_case: bool) -> Vec<Vec<String>> {
     match hir.kind() {
         HirKind::Literal(literal) => {
             let text = str::from_utf8(&literal.0).unwrap_or_default();
-            pieces(text, ignore_case).into_iter().map(|piece| vec![piece]).collect()
+            pieces(text, ignore_case)
+                .into_iter()
+                .map(|piece| vec![piece])
+                .collect()
         }
         HirKind::Capture(capture) => needed(&capture.sub, ignore_case),
         HirKind::Repetition(repetition) if repetition.min > 0 => needed(&repetition.sub, ignore_case),
@@ -198,7 +203,10 @@ fn pieces(text: &str, ignore_case: bool) -> Vec<String> {
         }
         last = sort;
     }
-    found.into_iter().filter_map(|(sort, piece)| sort.cut(piece)).collect()
+    found
+        .into_iter()
+        .filter_map(|(sort, piece)| sort.cut(piece))
+        .collect()
 }
 
 /// How a character stands in JSON.
@@ -244,7 +252,9 @@ fn is_plain(character: char) -> bool {
 
 /// Whether a piece may be part of a number that is shown otherwise than it is written: `1e3` as `1000.0`.
 fn is_number(piece: &str) -> bool {
-    let is_digits = piece.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'e' | b'E' | b'-'));
+    let is_digits = piece
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'e' | b'E' | b'-'));
     is_digits && (piece.len() >= EXACT_DIGITS || piece.contains(['e', 'E']))
 }
 

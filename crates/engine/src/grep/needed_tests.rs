@@ -45,8 +45,14 @@ fn needs(text: &str, fixed: bool) -> Vec<Vec<String>> {
 #[test]
 fn pieces_are_what_json_leaves_alone() {
     assert_eq!(needs("connection refused", true), [["connection"], ["refused"]]);
-    assert_eq!(needs(r#"say "it's" C:\tmp/x-1_y."#, true), [["x-1_y"], ["say"], ["tmp"], ["it"]]);
-    assert_eq!(needs("(err|warning): [a-z]+ lost", false), [vec!["lost"], vec!["err", "warning"]]);
+    assert_eq!(
+        needs(r#"say "it's" C:\tmp/x-1_y."#, true),
+        [["x-1_y"], ["say"], ["tmp"], ["it"]]
+    );
+    assert_eq!(
+        needs("(err|warning): [a-z]+ lost", false),
+        [vec!["lost"], vec!["err", "warning"]]
+    );
     assert_eq!(needs("x*(retry)?", false), Vec::<Vec<String>>::new());
     assert_eq!(needs("a|b?", false), Vec::<Vec<String>>::new());
     assert_eq!(needs("(?:retry)+", false), [["retry"]]);
@@ -60,14 +66,29 @@ fn what_a_reader_adds_rules_nothing_out() {
     assert!(pattern.needed.rules_out(&[]) && !pattern.needed.rules_out(&["apply_patch"]));
     let mut block = Vec::new();
     let raw = b"patch_apply_end";
-    assert!(!pattern.needed.stands_in(&[], &mut block, || Ok(&raw[..])).unwrap());
-    assert!(pattern.needed.stands_in(&["apply_patch"], &mut block, || Ok(&raw[..])).unwrap());
+    assert!(
+        !pattern
+            .needed
+            .stands_in(&[], &mut block, || Ok(&raw[..]))
+            .unwrap()
+    );
+    assert!(
+        pattern
+            .needed
+            .stands_in(&["apply_patch"], &mut block, || Ok(&raw[..]))
+            .unwrap()
+    );
 }
 
 #[test]
 fn letters_are_the_same_in_every_writing() {
     let skills = pattern("skills", true, Case::Ignored);
-    for raw in ["\"SKILLS\"", "\"\u{17f}\u{212a}ills\"", r#""\u0053kills""#, r#""s\u006bills""#] {
+    for raw in [
+        "\"SKILLS\"",
+        "\"\u{17f}\u{212a}ills\"",
+        r#""\u0053kills""#,
+        r#""s\u006bills""#,
+    ] {
         assert!(stands_in(&skills, raw.as_bytes()), "{raw}");
     }
     assert!(!stands_in(&skills, br#""skill \u003c \u001b""#));

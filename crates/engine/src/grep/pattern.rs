@@ -138,7 +138,10 @@ fn has_capital(text: &str, is_phrase: bool) -> bool {
     while let Some(character) = characters.next() {
         if character == '\\' && !is_phrase {
             if matches!(characters.next(), Some('p' | 'P')) && characters.clone().next() == Some('{') {
-                characters.by_ref().take_while(|&character| character != '}').for_each(drop);
+                characters
+                    .by_ref()
+                    .take_while(|&character| character != '}')
+                    .for_each(drop);
             }
         } else if character.is_uppercase() {
             return true;
@@ -166,7 +169,11 @@ mod tests {
 
     #[test]
     fn blanks_of_phrases_match_line_breaks() {
-        for text in ["connection refused", "connection\n\t refused", "Connection\u{a0}Refused"] {
+        for text in [
+            "connection refused",
+            "connection\n\t refused",
+            "Connection\u{a0}Refused",
+        ] {
             assert!(matches("connection refused", PLAIN, text), "{text:?}");
             assert!(matches("connection  refused", FIXED, text), "{text:?}");
         }
@@ -188,9 +195,15 @@ mod tests {
         assert!(!matches("Kettle", PLAIN, "kettle"));
         assert!(matches(r"\Skettle\p{Lu}", PLAIN, "xKETTLEX"));
         assert!(matches(r"C:\Users", FIXED, r"C:\Users") && !matches(r"c:\Users", FIXED, r"c:\users"));
-        let ignored = PatternOptions { case: Case::Ignored, ..PLAIN };
+        let ignored = PatternOptions {
+            case: Case::Ignored,
+            ..PLAIN
+        };
         assert!(matches("ÉTÉ", ignored, "été"));
-        let exact = PatternOptions { case: Case::Exact, ..PLAIN };
+        let exact = PatternOptions {
+            case: Case::Exact,
+            ..PLAIN
+        };
         assert!(!matches("kettle", exact, "Kettle"));
     }
 
@@ -207,6 +220,9 @@ mod tests {
         let error = Pattern::new("été(", PLAIN).unwrap_err();
         assert_eq!(error.to_string(), "at character 4: unclosed group");
         assert_eq!(Pattern::new("", FIXED).unwrap_err(), PatternError::Empty);
-        assert_eq!(Pattern::new(r"(?:\w{200}){200}", PLAIN).unwrap_err(), PatternError::TooLarge);
+        assert_eq!(
+            Pattern::new(r"(?:\w{200}){200}", PLAIN).unwrap_err(),
+            PatternError::TooLarge
+        );
     }
 }

@@ -332,7 +332,7 @@ fn read_lines(
         }
         is_open_ended = !line.complete;
         take_line(&line, progress.line, conversation, account);
-        if conversation.closed().is_some() {
+        if conversation.closed().is_some() || conversation.has_enough() {
             return Ok(is_open_ended);
         }
         progress.offset = line.offset + line.length;

@@ -176,6 +176,9 @@ impl Reading<'_> {
             self.line += 1;
             self.pass(&line);
             self.line(&line)?;
+            if self.conversation.log.has_enough() {
+                return Ok(());
+            }
         }
         Ok(())
     }
