@@ -40,8 +40,6 @@ pub(crate) struct Shown {
     pub(crate) hits: u64,
     /// Sessions printed.
     pub(crate) sessions: u64,
-    /// Whether there was more than may be printed.
-    pub(crate) cut: bool,
 }
 
 impl Shown {
@@ -52,7 +50,6 @@ impl Shown {
             left: limit,
             hits: 0,
             sessions: 0,
-            cut: false,
         }
     }
 
@@ -62,15 +59,10 @@ impl Shown {
         mut session: SessionHits,
         printer: &mut Printer,
     ) -> Result<ControlFlow<()>, CommandError> {
-        if self.left == Some(0) {
-            self.cut = true;
-            return Ok(ControlFlow::Break(()));
-        }
         if self.shape == Shape::Lines {
             let room = self
                 .left
                 .map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
-            self.cut = session.hits.len() > room;
             session.hits.truncate(room);
             session.count = session.hits.len() as u64;
         }
@@ -97,11 +89,16 @@ impl Shown {
             1
         };
         self.left = self.left.map(|left| left - taken);
-        Ok(if self.cut {
+        Ok(if self.is_full() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         })
+    }
+
+    /// Whether nothing more may be printed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.left == Some(0)
     }
 
     fn summary(&self, session: &SessionHits) -> GrepSession {
@@ -265,11 +262,15 @@ mod tests {
     const PLAIN: Paint = Paint { colour: false };
     const COLOUR: Paint = Paint { colour: true };
 
+    fn only(range: Range<usize>) -> Vec<Range<usize>> {
+        std::iter::once(range).collect()
+    }
+
     #[test]
     fn long_lines_are_cut_around_the_match() {
         let line = format!("{}needle{}", "é".repeat(5_000), "日".repeat(5_000));
         let start = 10_000;
-        let shown = cut(&line, &[start..start + 6], PLAIN);
+        let shown = cut(&line, &only(start..start + 6), PLAIN);
         let wanted = format!(
             "…{}needle{}…",
             "é".repeat(BEFORE_MATCH),
@@ -282,12 +283,12 @@ mod tests {
 
     #[test]
     fn matches_are_painted_where_they_are() {
-        let shown = cut("a\u{1b}[31m needle", &[7..13], COLOUR);
+        let shown = cut("a\u{1b}[31m needle", &only(7..13), COLOUR);
         assert!(
             shown.starts_with("a[31m \u{1b}[") && shown.contains("needle\u{1b}[0m"),
             "{shown:?}"
         );
-        assert_eq!(within(&[2..9], 4..6), [0..2]);
-        assert_eq!(within(&[2..4], 4..6), Vec::<Range<usize>>::new());
+        assert_eq!(within(&only(2..9), 4..6), only(0..2));
+        assert_eq!(within(&only(2..4), 4..6), Vec::<Range<usize>>::new());
     }
 }

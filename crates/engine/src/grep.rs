@@ -20,8 +20,8 @@ use crate::reconcile::{FileIssue, look_and_recall};
 use lookback_model::hit::SessionRow;
 use lookback_model::paths::PathScope;
 use lookback_model::ports::{FileRow, SessionFilter, StoreError};
-use lookback_model::source::{FileRole, IssueCode, ReadError, SourceFile};
-use lookback_model::{SessionSource, TextKind, Timestamp, View};
+use lookback_model::source::{FileRole, IssueCode, RawWords, ReadError, SourceFile};
+use lookback_model::{TextKind, Timestamp, View};
 use looking::{Looking, Titles};
 use pattern::Pattern;
 use std::collections::{HashMap, HashSet};
@@ -249,11 +249,12 @@ impl Search<'_> {
         let Some(source) = self.engine.source(&file.agent) else {
             return Vec::new();
         };
-        if !self.may_match(source, file, block) {
+        let raw = source.raw_words(file);
+        if !self.may_match(file, raw, block) {
             return Vec::new();
         }
         self.decoded.fetch_add(1, Ordering::Relaxed);
-        let mut looking = Looking::new(self, file);
+        let mut looking = Looking::new(self, file, raw);
         // A reader that fails on one file must not take the others with it.
         let result = catch_unwind(AssertUnwindSafe(|| source.read(file, None, &mut looking)));
         let issue = |code, detail| self.note(FileIssue::of_file(file, None, code, detail));
@@ -268,8 +269,7 @@ impl Search<'_> {
     }
 
     /// Whether a file's bytes allow for a match. One that cannot be looked at is left to its reader.
-    fn may_match(&self, source: &dyn SessionSource, file: &SourceFile, block: &mut Vec<u8>) -> bool {
-        let raw = source.raw_words(file);
+    fn may_match(&self, file: &SourceFile, raw: RawWords, block: &mut Vec<u8>) -> bool {
         let needed = &self.request.pattern.needed;
         if !raw.is_json || !needed.rules_out(raw.added) {
             return true;

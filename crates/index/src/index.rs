@@ -3,7 +3,7 @@
 use crate::catalogue::{self, read};
 use crate::error::{Cause, Layout, Result};
 use crate::schema::TEXT_VERSION;
-use crate::text::{self, TextSnapshot};
+use crate::text::{self, Payload, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
 use lookback_model::document::TextCaps;
@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How an index is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub struct Index {
     layout: Layout,
     options: Options,
     catalogue: Mutex<Option<Connection>>,
+    /// The text index as texts were last taken from it: opening it takes longer than one session's texts.
+    recalled: Mutex<Option<(Payload, Arc<TextSnapshot>)>>,
 }
 
 impl Index {
@@ -90,6 +92,7 @@ impl Index {
             layout,
             options,
             catalogue: Mutex::new(opened),
+            recalled: Mutex::default(),
         })
     }
 
@@ -173,6 +176,19 @@ impl Index {
         } else {
             0
         }
+    }
+
+    /// The text index as of the last commit, opened anew only when there was one since it was last asked for.
+    fn recalled(&self) -> std::result::Result<Option<Arc<TextSnapshot>>, StoreError> {
+        let mut recalled = self.recalled.lock().unwrap_or_else(PoisonError::into_inner);
+        let payload = text::payload_in(&self.layout.text()).unwrap_or_default();
+        let held = recalled.as_ref().filter(|(held, _)| *held == payload);
+        if let Some((_, snapshot)) = held {
+            return Ok(Some(snapshot.clone()));
+        }
+        let snapshot = self.snapshot()?.map(Arc::new);
+        *recalled = snapshot.clone().map(|snapshot| (payload, snapshot));
+        Ok(snapshot)
     }
 
     fn snapshot(&self) -> std::result::Result<Option<TextSnapshot>, StoreError> {
@@ -265,7 +281,7 @@ impl Catalogue for Index {
     }
 
     fn stored_text(&self, session: SessionOrdinal) -> std::result::Result<Vec<StoredText>, StoreError> {
-        let Some(snapshot) = self.snapshot()? else {
+        let Some(snapshot) = self.recalled()? else {
             return Ok(Vec::new());
         };
         snapshot

@@ -277,6 +277,10 @@ pub trait EventSink {
         usize::MAX
     }
 
+    /// A record comes next that stands as these bytes in the file. A receiver that can tell from them that
+    /// a tool's answer is of no use to it may say so by [`EventSink::tool_text_wanted`]. Not every reader tells.
+    fn record(&mut self, _bytes: &[u8]) {}
+
     /// Whether the receiver has all it wants of this file. A reader may then end the session as far as it
     /// knows it, and leave the rest unread; what it says of where it ended is of no use to anybody.
     fn has_enough(&self) -> bool {

@@ -160,8 +160,7 @@ fn request(args: &GrepArgs, pattern: Pattern, filter: SessionFilter, shape: Shap
         per_session: match shape {
             Shape::Sessions => 1,
             Shape::Counts => of_each,
-            // More of one session than of all cannot be printed.
-            Shape::Lines => of_each.min(args.limit.map_or(u64::MAX, |limit| limit.saturating_add(1))),
+            Shape::Lines => of_each.min(args.limit.unwrap_or(u64::MAX)),
         },
         context: (shape == Shape::Lines).then(|| (around(args.before_context), around(args.after_context))),
         workers: compose::threads(),
@@ -197,8 +196,8 @@ fn tell(report: &GrepReport, shown: &Shown, json: bool, context: &mut Context) {
     if shown.hits > 0 {
         printer.note("");
     }
-    if shown.cut {
-        printer.note("there are more: a larger --limit shows them");
+    if shown.is_full() {
+        printer.note("stopped there; a larger --limit looks further");
         return;
     }
     printer.note(format!(

@@ -1,7 +1,7 @@
 //! Takes the events of one file, and keeps what matches.
 
 use super::{GrepHit, GrepRequest, Search, SessionHits, lines};
-use lookback_model::source::{EventSink, ReadSession, SideTitle, SinkClosed, SourceFile};
+use lookback_model::source::{EventSink, RawWords, ReadSession, SideTitle, SinkClosed, SourceFile};
 use lookback_model::{Event, SessionSource, TextKind, Timestamp, text};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,15 +90,21 @@ impl<'a> Tally<'a> {
 pub(super) struct Looking<'a> {
     search: &'a Search<'a>,
     file: &'a SourceFile,
+    /// Words of the reader's own, see [`RawWords`].
+    added: &'static [&'static str],
     tally: Tally<'a>,
+    /// Whether the record that is being read may hold a match.
+    may_match: bool,
     found: Vec<SessionHits>,
 }
 
 impl<'a> Looking<'a> {
-    pub(super) fn new(search: &'a Search<'a>, file: &'a SourceFile) -> Self {
+    pub(super) fn new(search: &'a Search<'a>, file: &'a SourceFile, raw: RawWords) -> Self {
         Self {
             search,
             file,
+            added: raw.added,
+            may_match: true,
             tally: Tally::new(search.request),
             found: Vec::new(),
         }
@@ -124,7 +130,21 @@ impl EventSink for Looking<'_> {
 
     fn tool_text_wanted(&self) -> usize {
         // Of a session that has all hits that are wanted, only its facts are of use.
-        if self.tally.is_full() { 0 } else { usize::MAX }
+        if self.tally.is_full() || !self.may_match {
+            0
+        } else {
+            usize::MAX
+        }
+    }
+
+    fn record(&mut self, bytes: &[u8]) {
+        // Most of a file with hits is tool output without any, and need not be decoded.
+        self.may_match = self
+            .search
+            .request
+            .pattern
+            .needed
+            .stands_in_record(self.added, bytes);
     }
 
     fn has_enough(&self) -> bool {

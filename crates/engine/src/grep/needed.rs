@@ -14,6 +14,8 @@ use std::io::{self, Read};
 
 /// Bytes looked at at once; they stay in the processor's cache.
 const BLOCK: usize = 128 << 10;
+/// Bytes of the first look, which is all it takes to find a common word.
+const FIRST: usize = 16 << 10;
 /// So many bytes of a block are looked at again with the next: more than any piece takes.
 const OVERLAP: usize = 1 << 10;
 /// Pieces are cut to so many bytes of ASCII, or to so many other characters, each of which may be an escape.
@@ -84,6 +86,11 @@ impl Needed {
         Ok(true)
     }
 
+    /// Whether all that is needed stands in a record.
+    pub(super) fn stands_in_record(&self, added: &[&str], record: &[u8]) -> bool {
+        self.usable(added).all(|any| any.expression.is_match(record)) || self.has_escaped_letter(record)
+    }
+
     fn usable<'a>(&'a self, added: &'a [&str]) -> impl Iterator<Item = &'a AnyOf> {
         let may_be_added = |any: &AnyOf| any.pieces.iter().any(|piece| self.is_part_of(piece, added));
         self.all.iter().filter(move |any| !may_be_added(any))
@@ -99,9 +106,10 @@ impl Needed {
     }
 
     fn one_stands_in(&self, any: &AnyOf, block: &mut [u8], mut input: impl Read) -> io::Result<bool> {
-        let mut kept = 0;
+        let (mut kept, mut room) = (0, FIRST);
         loop {
-            let count = match input.read(block.get_mut(kept..).unwrap_or_default()) {
+            let room_end = block.len().min(kept + std::mem::replace(&mut room, BLOCK));
+            let count = match input.read(block.get_mut(kept..room_end).unwrap_or_default()) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Ok(0) => return Ok(false),
                 other => other?,

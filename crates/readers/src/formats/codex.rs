@@ -358,6 +358,7 @@ fn take_line(line: &Line<'_>, number: u64, conversation: &mut Conversation<'_>, 
             format!("{} bytes of text were left out", line.cut),
         );
     }
+    conversation.record(line.bytes);
     mend::read_line(line.bytes, number, account, &mut |text| -> Result<
         Taken,
         serde_json::Error,

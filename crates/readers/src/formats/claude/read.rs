@@ -226,6 +226,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let (source, conversation) = (self.source, &mut self.conversation);
+        conversation.log.record(line.bytes);
         let mut halt = None;
         let mut unknown = Vec::new();
         mend::read_line(line.bytes, number, &mut self.account, &mut |json| {

@@ -105,6 +105,10 @@ impl<'s> Conversation<'s> {
         self.log.tool_text_wanted()
     }
 
+    pub(super) fn record(&mut self, bytes: &[u8]) {
+        self.log.record(bytes);
+    }
+
     pub(super) fn has_enough(&self) -> bool {
         self.log.has_enough()
     }
