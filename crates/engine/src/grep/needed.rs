@@ -9,7 +9,7 @@
 
 use memchr::memmem::Finder;
 use regex_automata::{meta, util::syntax};
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 use std::io::{self, Read};
 
 /// Bytes looked at at once; they stay in the processor's cache.
@@ -25,6 +25,8 @@ const OTHERS_KEPT: usize = 8;
 const ALTERNATIVES: usize = 16;
 /// More pieces that must all be there tell no more.
 const PIECES: usize = 4;
+/// So much white space between two words is looked at.
+const SPACES: usize = 32;
 /// Numbers of fewer digits than this are written as they are read.
 const EXACT_DIGITS: usize = 16;
 
@@ -36,7 +38,7 @@ pub(super) struct Needed {
     escape: Finder<'static>,
 }
 
-/// Pieces of which one must stand there.
+/// Pieces of which one must stand there, or two that must stand side by side.
 #[derive(Clone, Debug)]
 struct AnyOf {
     pieces: Vec<String>,
@@ -51,10 +53,14 @@ impl Needed {
         sets.sort_by_key(|pieces| std::cmp::Reverse(shortest(pieces)));
         sets.dedup();
         sets.truncate(PIECES);
-        let all = sets
+        let pieces = sets
             .into_iter()
-            .filter_map(|pieces| AnyOf::of(pieces, ignore_case))
-            .collect();
+            .filter_map(|pieces| AnyOf::of(pieces, ignore_case));
+        let pairs = pairs(hir)
+            .into_iter()
+            .take(PIECES)
+            .filter_map(|pair| AnyOf::side_by_side(pair, ignore_case));
+        let all = pieces.chain(pairs).collect();
         Self {
             all,
             ignore_case,
@@ -139,10 +145,39 @@ impl Needed {
 impl AnyOf {
     fn of(pieces: Vec<String>, ignore_case: bool) -> Option<Self> {
         let alternatives: Vec<String> = pieces.iter().map(|piece| expression_of(piece)).collect();
+        Self::with(&alternatives.join("|"), pieces, ignore_case)
+    }
+
+    /// Two pieces with nothing but white space between them. A reader may have brought them together: then
+    /// the first is followed by what ends a string or a value, or begins a tag, or by an escape that may
+    /// stand for anything.
+    fn side_by_side((first, second): (String, String), ignore_case: bool) -> Option<Self> {
+        let space = r"(?:\s|\\+[nrtf])";
+        let most = SPACES;
+        let end = if first.ends_with(|last: char| last.is_ascii_digit() || last.eq_ignore_ascii_case(&'e')) {
+            // A number or a truth value.
+            r#"\\*["_<,}\]\x00]|\\+u"#
+        } else {
+            r#"\\*["_<\x00]|\\+u"#
+        };
+        let (a, b) = (regex_syntax::escape(&first), regex_syntax::escape(&second));
+        let expression =
+            format!("{a}(?:{space}{{1,{most}}}{b}|{space}{{0,{most}}}(?:{end})|{space}{{{most}}})");
+        Self::with(&expression, vec![first, second], ignore_case)
+    }
+
+    fn with(expression: &str, pieces: Vec<String>, ignore_case: bool) -> Option<Self> {
+        // Two letters beyond ASCII are the other case of `s` and `k`, and may be escapes.
+        let is_folded = |piece: &String| ignore_case && piece.contains(['s', 'S', 'k', 'K']);
+        let folds = if pieces.iter().any(is_folded) {
+            "|u017f|u212a"
+        } else {
+            ""
+        };
         let expression = meta::Builder::new()
             .syntax(syntax::Config::new().case_insensitive(ignore_case).utf8(false))
             .configure(meta::Config::new().utf8_empty(false))
-            .build(&alternatives.join("|"))
+            .build(&format!("{expression}{folds}"))
             .ok()?;
         Some(Self { pieces, expression })
     }
@@ -193,6 +228,58 @@ fn needed(hir: &Hir, ignore_case: bool) -> Vec<Vec<String>> {
         }
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) | HirKind::Repetition(_) => Vec::new(),
     }
+}
+
+/// Neighbouring words of a phrase. Where two common words are in nearly every file, few hold them side by
+/// side.
+fn pairs(hir: &Hir) -> Vec<(String, String)> {
+    let parts = match hir.kind() {
+        HirKind::Concat(parts) => parts.as_slice(),
+        HirKind::Capture(capture) => return pairs(&capture.sub),
+        _ => std::slice::from_ref(hir),
+    };
+    // The texts of the phrase: white space ends one, anything else that is no text ends them all.
+    let mut texts: Vec<Option<&str>> = vec![None];
+    let mut is_apart = true;
+    for part in parts {
+        match part.kind() {
+            HirKind::Literal(literal) if is_apart => {
+                let text = str::from_utf8(&literal.0).unwrap_or_default();
+                texts.extend(text.split(' ').map(Some));
+                is_apart = false;
+            }
+            _ if is_white_space(part) => is_apart = true,
+            _ => {
+                texts.push(None);
+                is_apart = false;
+            }
+        }
+    }
+    let pair = |pair: &[Option<&str>]| {
+        let [Some(first), Some(second)] = pair else {
+            return None;
+        };
+        let plain = first.char_indices().rev().take_while(|(_, last)| is_plain(*last));
+        let start = plain.last().map_or(first.len(), |(at, _)| at);
+        let end = second.find(|next| !is_plain(next)).unwrap_or(second.len());
+        let (first, second) = (first.get(start..)?, second.get(..end)?);
+        let fits = |piece: &str| (1..=ASCII_KEPT).contains(&piece.len()) && !is_number(piece);
+        (fits(first) && fits(second)).then(|| (first.to_owned(), second.to_owned()))
+    };
+    texts.windows(2).filter_map(pair).collect()
+}
+
+/// Whether a part of an expression is `\s` or `\s+`.
+fn is_white_space(hir: &Hir) -> bool {
+    let class = match hir.kind() {
+        HirKind::Repetition(repetition) if repetition.min > 0 => repetition.sub.kind(),
+        other => other,
+    };
+    let HirKind::Class(Class::Unicode(class)) = class else {
+        return false;
+    };
+    let is_space = |range: &ClassUnicodeRange| (range.start()..=range.end()).all(char::is_whitespace);
+    !class.ranges().is_empty() && class.ranges().iter().all(is_space)
 }
 
 fn shortest(pieces: &[String]) -> usize {

@@ -37,6 +37,7 @@ fn written(text: &str, escape: &[bool]) -> String {
     json
 }
 
+/// The pieces that a pattern needs, pairs that it needs side by side last.
 fn needs(text: &str, fixed: bool) -> Vec<Vec<String>> {
     let pattern = pattern(text, fixed, Case::Exact);
     pattern.needed.all.into_iter().map(|any| any.pieces).collect()
@@ -44,7 +45,7 @@ fn needs(text: &str, fixed: bool) -> Vec<Vec<String>> {
 
 #[test]
 fn pieces_are_what_json_leaves_alone() {
-    assert_eq!(needs("connection refused", true), [["connection"], ["refused"]]);
+    assert_eq!(needs("connection", true), [["connection"]]);
     assert_eq!(
         needs(r#"say "it's" C:\tmp/x-1_y."#, true),
         [["x-1_y"], ["say"], ["tmp"], ["it"]]
@@ -58,6 +59,46 @@ fn pieces_are_what_json_leaves_alone() {
     assert_eq!(needs("(?:retry)+", false), [["retry"]]);
     assert_eq!(needs("量子 и \u{fffd}", true), [["量子"], ["и"]]);
     assert_eq!(needs("1e3 12345678901234567890 42", true), [["42"]]);
+}
+
+#[test]
+fn words_of_a_phrase_stand_side_by_side() {
+    let words = needs(r"the connection\s+(?:was) (refused) now", false);
+    let pairs: Vec<String> = words
+        .into_iter()
+        .filter(|pair| pair.len() > 1)
+        .map(|pair| pair.join(" "))
+        .collect();
+    assert_eq!(pairs, ["the connection", "connection was"]);
+    let phrase = pattern("connection refused", true, Case::Ignored);
+    let gaps = [
+        " ",
+        "  \t",
+        r"\n",
+        r"\r\n\t",
+        r"\\n   ",
+        r"\u00a0",
+        "\u{a0}",
+        r#""},{"text":""#,
+    ];
+    for gap in gaps {
+        assert!(
+            stands_in(&phrase, format!(r#"{{"a":"Connection{gap}refused"}}"#).as_bytes()),
+            "{gap}"
+        );
+    }
+    for gap in ["", " was ", "-", r"\nwas\n", ", "] {
+        assert!(
+            !stands_in(&phrase, format!("a Connection{gap}refused b").as_bytes()),
+            "{gap}"
+        );
+    }
+    let long = format!("connection{}refused", r"\n".repeat(2_000));
+    assert!(stands_in(&phrase, long.as_bytes()));
+    assert!(stands_in(
+        &pattern("true 42 refused", true, Case::Exact),
+        br#"[true,42,"refused"]"#
+    ));
 }
 
 #[test]
@@ -131,6 +172,22 @@ proptest! {
         if nested {
             raw = written(&raw, &escape);
         }
+        prop_assert!(stands_in(&pattern, raw.as_bytes()), "{raw}");
+    }
+
+    #[test]
+    fn phrases_are_found_however_they_are_broken(
+        words in prop::collection::vec("[a-eksKS0-2_-]{1,4}", 2..5),
+        gaps in prop::collection::vec("[ \n\t\r\u{b}\u{a0}\u{2028}]{1,40}", 4),
+        escape in prop::collection::vec(any::<bool>(), 1..5),
+        shorthand in any::<bool>(),
+    ) {
+        let pattern = pattern(&words.join(" "), true, Case::Ignored);
+        let text: String = words.iter().zip(&gaps).flat_map(|(word, gap)| [word.to_uppercase(), gap.clone()]).collect();
+        prop_assert!(pattern.expression.is_match(&text));
+        let mut raw = if shorthand { serde_json::to_string(&text).unwrap() } else { written(&text, &escape) };
+        prop_assert!(stands_in(&pattern, raw.as_bytes()), "{raw}");
+        raw = serde_json::to_string(&raw).unwrap();
         prop_assert!(stands_in(&pattern, raw.as_bytes()), "{raw}");
     }
 
