@@ -134,8 +134,13 @@ impl Shown {
 /// Which session it is: agent, id, folder, title.
 fn head(session: &SessionHits, printer: &Printer) -> String {
     let paint = printer.paint();
-    let mut parts = vec![paint.who(&session.agent), paint.bold(&session.session_id)];
-    parts.extend(session.cwd.as_deref().map(|cwd| paint.dim(cwd)));
+    // Ids and folders come from transcripts, and may hold line breaks; they are not cut.
+    let one_line = |text: &str| layout::cut(text, usize::MAX);
+    let mut parts = vec![
+        paint.who(&session.agent),
+        paint.bold(&one_line(&session.session_id)),
+    ];
+    parts.extend(session.cwd.as_deref().map(|cwd| paint.dim(&one_line(cwd))));
     parts.extend(session.from_archive.then(|| "transcript is gone".to_owned()));
     let title = session.title.as_deref();
     parts.extend(title.map(|title| paint.plain(&layout::cut(title, printer.terminal.width))));

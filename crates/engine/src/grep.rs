@@ -341,3 +341,7 @@ fn cause_of(error: &dyn std::error::Error) -> String {
     }
     cause.to_string()
 }
+
+#[cfg(test)]
+#[path = "grep_tests.rs"]
+mod tests;

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::error::{self, CommandError};
 use crate::filters::FilterArgs;
 use crate::found::{Shape, Shown};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 use lookback_engine::{Case, GrepReport, GrepRequest, Pattern, PatternError, PatternOptions, SessionHits};
 use lookback_model::View;
 use lookback_model::ports::SessionFilter;
@@ -17,6 +17,8 @@ use std::process::ExitCode;
 /// Searches the transcripts themselves, also the parts of tool output that are too long to be indexed. A
 /// PATTERN is a regular expression; it may match across lines, and only a capital letter in it makes letter
 /// case matter. A blank in plain words, or with -F, matches any white space, a line break as well.
+///
+/// A line of more than 1,000 characters is shown around its first match; --json has it whole.
 #[derive(Debug, Args)]
 pub(crate) struct GrepArgs {
     /// What to look for
@@ -61,7 +63,7 @@ pub(crate) struct GrepArgs {
     #[command(flatten)]
     filters: FilterArgs,
     /// Print each hit as a line of JSON
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long)]
     json: bool,
 }
 
