@@ -11,7 +11,7 @@ const PATTERNS: &[(&str, &[&str], &str)] = &[
     ("rare word", &["-i", "-F"], "brontolith"),
     ("common word", &["-i", "-F"], "error"),
     ("phrase", &["-i", "-F"], "connection refused"),
-    ("expression", &["-i"], "connection (refused|reset)"),
+    ("expression", &["-i"], r"connection\s+re\w+"),
     ("two Chinese characters", &["-i", "-F"], "纠缠"),
     ("no match", &["-i", "-F"], "xyzzyplughnothere"),
 ];
