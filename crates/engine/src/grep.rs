@@ -102,7 +102,9 @@ pub struct GrepHit {
 pub struct GrepReport {
     /// Transcripts that are there.
     pub files: u64,
-    /// Those that had to be decoded.
+    /// Sessions whose transcripts are gone, and whose indexed words were looked through.
+    pub gone: u64,
+    /// Transcripts that had to be decoded.
     pub files_decoded: u64,
     /// Files and folders that could not be looked at.
     pub issues: Vec<FileIssue>,
@@ -155,6 +157,7 @@ pub(crate) fn run(
         .filter(wanted)
         .partition(|file| file.role == FileRole::Transcript);
     report.files = transcripts.len() as u64;
+    report.gone = gone.len() as u64;
     let places = transcripts.into_iter().map(Place::File);
     let search = Search {
         engine,

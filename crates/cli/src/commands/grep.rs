@@ -202,11 +202,15 @@ fn tell(report: &GrepReport, shown: &Shown, json: bool, context: &mut Context) {
         printer.note("stopped there; a larger --limit looks further");
         return;
     }
+    let gone = match report.gone {
+        0 => String::new(),
+        gone => format!(" and {} without one", counted(gone, "session")),
+    };
     printer.note(format!(
-        "{} in {} of {} transcripts",
+        "{} in {} of {}{gone}",
         counted(shown.hits, "hit"),
         counted(shown.sessions, "session"),
-        report.files
+        counted(report.files, "transcript")
     ));
 }
 

@@ -67,7 +67,7 @@ fn people_see_session_event_and_line() {
     );
     assert_eq!((call.code, call.out), (0, expected), "{}", call.err);
     assert!(
-        call.err.contains("2 hits in 1 session of 1 transcripts"),
+        call.err.contains("2 hits in 1 session of 1 transcript"),
         "{}",
         call.err
     );
@@ -268,6 +268,12 @@ fn sessions_whose_transcripts_are_gone_are_looked_through() {
         );
         let call = person.call(&["grep", "has refused"]);
         assert!(call.out.contains("transcript is gone"), "{}", call.out);
+        assert!(
+            call.err
+                .contains("1 session of 1 transcript and 1 session without one"),
+            "{}",
+            call.err
+        );
         assert_eq!(
             person
                 .call(&["grep", "--json", "--agent", "codex", "walrus"])
