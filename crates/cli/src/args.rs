@@ -30,6 +30,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Search(commands::search::SearchArgs),
+    Grep(commands::grep::GrepArgs),
     Sessions(commands::sessions::SessionsArgs),
     Show(commands::show::ShowArgs),
     Resume(commands::resume::ResumeArgs),
@@ -71,6 +72,7 @@ fn dispatch(cli: Cli, printer: Printer) -> (Result<ExitCode, CommandError>, Prin
     };
     let result = match cli.command {
         Command::Search(args) => commands::search::run(args, &mut context),
+        Command::Grep(args) => commands::grep::run(args, &mut context),
         Command::Sessions(args) => commands::sessions::run(args, &mut context),
         Command::Show(args) => commands::show::run(args, &mut context),
         Command::Resume(args) => commands::resume::run(args, &mut context),

@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod grep;
 pub(crate) mod index;
 pub(crate) mod man;
 pub(crate) mod resume;

@@ -1,11 +1,11 @@
 //! The composition root: which index and which readers the engine gets.
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::when;
 use lookback_engine::{Engine, Parts, SOURCES};
 use lookback_index::{Index, Options};
 use lookback_model::Environment;
-use lookback_model::document::TextCaps;
 use lookback_model::ports::Catalogue;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,9 +26,11 @@ pub(crate) struct Library {
 
 /// A library of the transcripts under `environment` with its index in `data_dir`.
 pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Library, CommandError> {
+    let caps = environment::text_caps(environment)?;
     let options = Options {
         threads: threads(),
         heap_bytes: HEAP_BYTES,
+        caps,
     };
     let index = Arc::new(Index::open(data_dir, options)?);
     let engine = Engine::new(Parts {
@@ -37,7 +39,7 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
         catalogue: index.clone(),
         provider: index.clone(),
         sink: index.clone(),
-        caps: TextCaps::default(),
+        caps,
         // One thread that reads keeps two that build postings busy.
         workers: threads().div_ceil(2),
         clock: when::now,
@@ -48,6 +50,7 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
     })
 }
 
-fn threads() -> usize {
+/// Threads that are worth having.
+pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS))
 }

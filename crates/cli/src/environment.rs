@@ -1,10 +1,17 @@
 //! Reads the process's environment, once, into plain data.
 
+use crate::error::CommandError;
 use lookback_model::Environment;
+use lookback_model::document::TextCaps;
 use std::path::PathBuf;
 
 /// Folder below the system's folder for application data.
 const FOLDER: &str = "lookback";
+
+/// Says how many characters of each tool call and each tool result are indexed.
+const TOOL_TEXT_LIMIT: &str = "LOOKBACK_TOOL_TEXT_LIMIT";
+/// No reader gives longer texts.
+const MAX_TOOL_TEXT: usize = 16 << 20;
 
 /// The home folder and variables of this process. Variables that are not text are left out.
 pub(crate) fn of_this_process() -> Environment {
@@ -28,6 +35,19 @@ pub(crate) fn data_dir(environment: &Environment) -> PathBuf {
         .map(PathBuf::from)
         .filter(|path| path.is_absolute());
     xdg.unwrap_or_else(|| system_data_home(environment)).join(FOLDER)
+}
+
+/// How much of each tool call and each tool result is indexed: `LOOKBACK_TOOL_TEXT_LIMIT`, else the default.
+pub(crate) fn text_caps(environment: &Environment) -> Result<TextCaps, CommandError> {
+    let Some(given) = environment.variable(TOOL_TEXT_LIMIT) else {
+        return Ok(TextCaps::default());
+    };
+    match given.parse() {
+        Ok(tool_text) if (1..=MAX_TOOL_TEXT).contains(&tool_text) => Ok(TextCaps { tool_text }),
+        _ => Err(CommandError::usage(format!(
+            "{TOOL_TEXT_LIMIT} is {given:?}, which is no number of characters from 1 to {MAX_TOOL_TEXT}"
+        ))),
+    }
 }
 
 fn system_data_home(environment: &Environment) -> PathBuf {
@@ -68,5 +88,27 @@ mod tests {
             .variables
             .insert("LOOKBACK_DATA_DIR".into(), "/d".into());
         assert_eq!(data_dir(&environment), PathBuf::from("/d"));
+    }
+
+    /// Property: what is no limit is refused by the variable's name; none is the default.
+    #[test]
+    fn the_limit_of_tool_text_is_a_number() {
+        let mut environment = Environment::at_home("/home/ada");
+        let mut caps = |given: &str| {
+            let variables = &mut environment.variables;
+            variables.insert(TOOL_TEXT_LIMIT.to_owned(), given.to_owned());
+            text_caps(&environment)
+        };
+        assert_eq!(caps("20000").unwrap().tool_text, 20_000);
+        for wrong in ["0", "-1", "3k", "1e4", "99999999999999999999"] {
+            assert!(
+                caps(wrong).unwrap_err().message.contains(TOOL_TEXT_LIMIT),
+                "{wrong}"
+            );
+        }
+        assert_eq!(
+            text_caps(&Environment::at_home("/h")).unwrap(),
+            TextCaps::default()
+        );
     }
 }

@@ -8,6 +8,7 @@ mod emptiness;
 mod environment;
 mod error;
 mod filters;
+mod found;
 mod freshness;
 mod hits;
 mod layout;

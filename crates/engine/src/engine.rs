@@ -1,6 +1,7 @@
 //! The facade: what the engine is made of, and its operations.
 
 use crate::doctor::{self, DoctorReport};
+use crate::grep::{self, GrepReport, GrepRequest, SessionHits};
 use crate::reconcile::{self, Progress, ReconcileOptions, Reconciled};
 use crate::status::{self, Degraded, Status};
 use crate::transcript::{self, Transcript};
@@ -9,6 +10,7 @@ use lookback_model::hit::SessionRow;
 use lookback_model::ports::{Catalogue, IndexSink, SearchAnswer, SearchProvider, SessionFilter, StoreError};
 use lookback_model::source::ReadError;
 use lookback_model::{Environment, SearchRequest, SessionSource, Timestamp};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -151,6 +153,17 @@ impl Engine {
     /// cannot and the index holds nothing of it either.
     pub fn transcript(&self, session: &SessionRow) -> Result<Transcript, EngineError> {
         transcript::of(self, session)
+    }
+
+    /// Looks through every word of every transcript as it lies on the disk, and through what was indexed of
+    /// those that are gone. Needs no index and writes none. `each` takes the sessions with hits as they are
+    /// found, each with all its hits, and may end the search.
+    pub fn grep(
+        &self,
+        request: &GrepRequest,
+        each: &mut dyn FnMut(SessionHits) -> ControlFlow<()>,
+    ) -> GrepReport {
+        grep::run(self, request, each)
     }
 
     /// How far the index is.

@@ -32,6 +32,7 @@ mod discover;
 mod doctor;
 mod engine;
 mod feed;
+mod grep;
 mod ingest;
 mod plan;
 mod presence;
@@ -41,6 +42,8 @@ mod transcript;
 
 pub use doctor::{AgentReport, DoctorReport, NotIndexed, RootReport};
 pub use engine::{Engine, EngineError, Parts};
+pub use grep::pattern::{Case, Pattern, PatternError, PatternOptions};
+pub use grep::{GrepHit, GrepReport, GrepRequest, SessionHits};
 pub use lookback_readers::registry::SOURCES;
 pub use reconcile::{FileIssue, Progress, ReconcileOptions, Reconciled};
 pub use status::{Phase, Status};

@@ -251,7 +251,7 @@ fn survey(engine: &Engine, sight: &Sight, rows: Vec<FileRow>, verify: bool) -> W
 }
 
 /// What lies on the disk and what the catalogue knows, at once: each takes about as long as the other.
-fn look_and_recall(engine: &Engine) -> (Sight, Result<Vec<FileRow>, StoreError>) {
+pub(crate) fn look_and_recall(engine: &Engine) -> (Sight, Result<Vec<FileRow>, StoreError>) {
     let parts = &engine.parts;
     thread::scope(|scope| {
         let rows = scope.spawn(|| parts.catalogue.files());

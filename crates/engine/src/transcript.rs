@@ -227,7 +227,7 @@ fn joined(pieces: &[(TextKind, String)]) -> String {
 }
 
 /// Events made of what was indexed.
-fn from_stored(mut stored: Vec<StoredText>, shadowed: &[(u64, u64)]) -> Vec<ShownEvent> {
+pub(crate) fn from_stored(mut stored: Vec<StoredText>, shadowed: &[(u64, u64)]) -> Vec<ShownEvent> {
     // Stable: the chunks of an event stay in their order.
     stored.sort_by_key(|text| text.seq);
     let mut events: Vec<ShownEvent> = Vec::new();

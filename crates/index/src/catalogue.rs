@@ -7,6 +7,7 @@ pub mod read;
 pub mod write;
 
 use crate::error::{Cause, Result};
+use lookback_model::document::TextCaps;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::path::{Path, PathBuf};
@@ -161,6 +162,15 @@ pub fn set_meta(connection: &Connection, key: &str, value: &str) -> Result<()> {
     let sql = "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
     connection.prepare_cached(sql)?.execute([key, value])?;
     Ok(())
+}
+
+/// How much text of tools the documents hold that were written so far.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn text_caps(connection: &Connection) -> Result<TextCaps> {
+    let written = meta(connection, "tool_text")?.and_then(|value| value.parse().ok());
+    Ok(written.map_or_else(TextCaps::default, |tool_text| TextCaps { tool_text }))
 }
 
 /// Packs what is written often and read rarely; unpacked by [`unpack`].

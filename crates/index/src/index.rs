@@ -3,9 +3,10 @@
 use crate::catalogue::{self, read};
 use crate::error::{Cause, Layout, Result};
 use crate::schema::TEXT_VERSION;
-use crate::text::{self, TextSnapshot};
+use crate::text::{self, Payload, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
+use lookback_model::document::TextCaps;
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{
     Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexAge, IndexSink,
@@ -16,7 +17,7 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How an index is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub struct Options {
     pub threads: usize,
     /// Memory for postings under construction, of all threads together, in bytes.
     pub heap_bytes: usize,
+    /// How much text of tools the documents hold. An index of documents that held another amount is owed
+    /// all reads.
+    pub caps: TextCaps,
 }
 
 impl Default for Options {
@@ -32,6 +36,7 @@ impl Default for Options {
         Self {
             threads: 1,
             heap_bytes: 64 << 20,
+            caps: TextCaps::default(),
         }
     }
 }
@@ -47,6 +52,7 @@ impl Options {
             Self {
                 threads: 1,
                 heap_bytes: 15 << 20,
+                ..self
             }
         }
     }
@@ -57,6 +63,8 @@ pub struct Index {
     layout: Layout,
     options: Options,
     catalogue: Mutex<Option<Connection>>,
+    /// The text index as texts were last taken from it: opening it takes longer than one session's texts.
+    recalled: Mutex<Option<(Payload, Arc<TextSnapshot>)>>,
 }
 
 impl Index {
@@ -84,6 +92,7 @@ impl Index {
             layout,
             options,
             catalogue: Mutex::new(opened),
+            recalled: Mutex::default(),
         })
     }
 
@@ -169,6 +178,19 @@ impl Index {
         }
     }
 
+    /// The text index as of the last commit, opened anew only when there was one since it was last asked for.
+    fn recalled(&self) -> std::result::Result<Option<Arc<TextSnapshot>>, StoreError> {
+        let mut recalled = self.recalled.lock().unwrap_or_else(PoisonError::into_inner);
+        let payload = text::payload_in(&self.layout.text()).unwrap_or_default();
+        let held = recalled.as_ref().filter(|(held, _)| *held == payload);
+        if let Some((_, snapshot)) = held {
+            return Ok(Some(snapshot.clone()));
+        }
+        let snapshot = self.snapshot()?.map(Arc::new);
+        *recalled = snapshot.clone().map(|snapshot| (payload, snapshot));
+        Ok(snapshot)
+    }
+
     fn snapshot(&self) -> std::result::Result<Option<TextSnapshot>, StoreError> {
         let path = self.layout.text();
         if !path.join("meta.json").exists() {
@@ -211,7 +233,11 @@ impl Catalogue for Index {
             let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
             let rows = read::files(connection)?;
             // Looked at after the catalogue: a commit that is just being made is then no gap.
-            let held = self.text_generation(&identity);
+            let held = match catalogue::text_caps(connection)? == self.options.caps {
+                true => self.text_generation(&identity),
+                // Documents of another length are as good as none.
+                false => 0,
+            };
             if held >= text_generation {
                 return Ok(rows.into_iter().map(|(row, _)| row).collect());
             }
@@ -255,7 +281,7 @@ impl Catalogue for Index {
     }
 
     fn stored_text(&self, session: SessionOrdinal) -> std::result::Result<Vec<StoredText>, StoreError> {
-        let Some(snapshot) = self.snapshot()? else {
+        let Some(snapshot) = self.recalled()? else {
             return Ok(Vec::new());
         };
         snapshot

@@ -10,7 +10,6 @@ pub mod archive;
 pub mod catalogue;
 mod error;
 mod index;
-pub mod paths;
 mod pending;
 pub mod schema;
 mod search;

@@ -82,6 +82,7 @@ impl Writer {
         if is_new {
             writer.restore_archive()?;
         }
+        writer.adopt_caps()?;
         Ok(writer)
     }
 
@@ -95,6 +96,20 @@ impl Writer {
             self.retract_term(self.fields.session_term(session))?;
         }
         Ok(())
+    }
+
+    /// Owes everything a read when documents are to hold more or less text of tools than those that were
+    /// written. Hits of what is owed a read stay until it has been read.
+    fn adopt_caps(&self) -> Result<()> {
+        let caps = self.options.caps;
+        let mut catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        if catalogue::text_caps(&catalogue)? == caps {
+            return Ok(());
+        }
+        let transaction = catalogue.transaction()?;
+        write::owe_reads_of_present(&transaction)?;
+        catalogue::set_meta(&transaction, "tool_text", &caps.tool_text.to_string())?;
+        Ok(transaction.commit()?)
     }
 
     /// Sessions that have documents and no row.

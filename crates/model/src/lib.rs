@@ -13,6 +13,7 @@ pub mod environment;
 pub mod event;
 pub mod facts;
 pub mod hit;
+pub mod paths;
 pub mod ports;
 pub mod query;
 pub mod recall;

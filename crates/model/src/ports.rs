@@ -2,7 +2,9 @@
 
 use crate::Timestamp;
 use crate::document::{Document, SessionOrdinal};
+use crate::facts::SessionFacts;
 use crate::hit::{Hit, Presence, SessionRow};
+use crate::paths::PathScope;
 use crate::query::SearchRequest;
 use crate::session::SessionKind;
 use crate::source::{
@@ -175,6 +177,19 @@ pub struct SessionFilter {
     pub kinds: Vec<SessionKind>,
     /// Include what agents mark as machine-made.
     pub hidden: bool,
+}
+
+impl SessionFilter {
+    /// Whether it lets a session through. `scope` is that of its paths, made once for all sessions.
+    pub fn takes(&self, scope: &PathScope, agent: &str, cwd: Option<&str>, facts: &SessionFacts) -> bool {
+        (self.agents.is_empty() || self.agents.iter().any(|wanted| wanted == agent))
+            && (self.hidden || !facts.hidden)
+            && (self.kinds.is_empty() || self.kinds.contains(&facts.kind))
+            && self
+                .since
+                .is_none_or(|since| facts.updated_at.is_some_and(|updated| updated >= since))
+            && scope.holds(cwd)
+    }
 }
 
 /// Counts of the catalogue.

@@ -30,8 +30,23 @@ pub trait SessionSource: Send + Sync {
         sink: &mut dyn EventSink,
     ) -> Result<ReadOutcome, ReadError>;
 
+    /// How the words of a file's events stand in its bytes, for who wants to know without reading it
+    /// whether some words can be in it.
+    fn raw_words(&self, _file: &SourceFile) -> RawWords {
+        RawWords::default()
+    }
+
     /// How a person goes on with a session; `None` when the agent cannot resume it.
     fn resume(&self, session: &SessionHeader, facts: &SessionFacts) -> Option<ResumeCommand>;
+}
+
+/// How the words of a file's events stand in its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawWords {
+    /// They are JSON: what JSON never escapes stands there as it is. Not so in a compressed file.
+    pub is_json: bool,
+    /// Words that the reader puts into events by itself, and that need not stand there.
+    pub added: &'static [&'static str],
 }
 
 /// A command that resumes a session.
@@ -260,6 +275,16 @@ pub trait EventSink {
     /// what is beyond it; events are the same in number and order all the same.
     fn tool_text_wanted(&self) -> usize {
         usize::MAX
+    }
+
+    /// A record comes next that stands as these bytes in the file. A receiver that can tell from them that
+    /// a tool's answer is of no use to it may say so by [`EventSink::tool_text_wanted`]. Not every reader tells.
+    fn record(&mut self, _bytes: &[u8]) {}
+
+    /// Whether the receiver has all it wants of this file. A reader may then end the session as far as it
+    /// knows it, and leave the rest unread; what it says of where it ended is of no use to anybody.
+    fn has_enough(&self) -> bool {
+        false
     }
 }
 

@@ -21,6 +21,9 @@ const BASE64_KEPT: usize = 1_024;
 /// Bytes asked of the file at once.
 const BLOCK: usize = 128 << 10;
 
+/// Bytes asked of it first: who wants the beginning only need not pay for more.
+const FIRST_BLOCK: usize = 32 << 10;
+
 /// A line of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
@@ -97,8 +100,13 @@ impl<R: Read> Lines<R> {
             self.end -= moved;
             self.start = 0;
         }
-        if self.buffer.len() < self.end + BLOCK {
-            self.buffer.resize(self.end + BLOCK, 0);
+        let block = if self.buffer.is_empty() {
+            FIRST_BLOCK
+        } else {
+            BLOCK
+        };
+        if self.buffer.len() < self.end + block {
+            self.buffer.resize(self.end + block, 0);
         }
         let free = self.buffer.get_mut(self.end..).unwrap_or_default();
         let count = read_some(&mut self.input, free)?;

@@ -146,6 +146,16 @@ impl<'s> SessionLog<'s> {
         self.sink.tool_text_wanted()
     }
 
+    /// Says which record comes next, see [`EventSink::record`].
+    pub fn record(&mut self, bytes: &[u8]) {
+        self.sink.record(bytes);
+    }
+
+    /// Whether the rest may be left unread, see [`EventSink::has_enough`].
+    pub fn has_enough(&self) -> bool {
+        self.sink.has_enough()
+    }
+
     /// The session's changing facts.
     pub fn facts(&mut self) -> &mut SessionFacts {
         &mut self.state.facts

@@ -8,6 +8,7 @@
 
 pub mod convert;
 pub mod doctor;
+pub mod grep;
 pub mod hit;
 pub mod index;
 pub mod marks;

@@ -67,6 +67,17 @@ pub(super) fn is_hit(response: &str, session: &str) -> Result<bool> {
         .any(|hit| hit.get("sessionId").and_then(Value::as_str) == Some(session)))
 }
 
+/// Whether a session is among those that `lookback grep -l --json` names, one on each line.
+pub(super) fn is_told(lines: &str, session: &str) -> Result<bool> {
+    for line in lines.lines() {
+        let told: Value = serde_json::from_str(line).context("a line of grep is no JSON")?;
+        if told.get("sessionId").and_then(Value::as_str) == Some(session) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +115,8 @@ mod tests {
         assert!(!is_hit(response, "c").unwrap());
         assert!(is_hit(r#"{"kind":"unavailable"}"#, "a").is_err());
         assert!(is_hit("", "a").is_err());
+        let lines = "{\"sessionId\":\"a\"}\n{\"sessionId\":\"b\"}\n";
+        assert!(is_told(lines, "b").unwrap() && !is_told(lines, "c").unwrap());
+        assert!(!is_told("", "a").unwrap() && is_told("a", "a").is_err());
     }
 }

@@ -11,6 +11,7 @@ const WALLS: &[(&str, &[&str])] = &[
         "rusqlite",
         &["lookback-index", "lookback-store", "lookback-readers"],
     ),
+    ("regex-automata", &["lookback-engine"]),
     ("axum", &["lookback-server"]),
     ("rmcp", &["lookback-server"]),
     ("jsonwebtoken", &["lookback-server"]),

@@ -3,6 +3,7 @@
 use crate::compose::Library;
 use crate::context::Context;
 use crate::emptiness;
+use crate::environment;
 use crate::error::CommandError;
 use crate::filters::{FilterArgs, Filters};
 use crate::freshness::{self, Audience, Currency, Freshness};
@@ -10,10 +11,12 @@ use crate::hits;
 use crate::when;
 use clap::{Args, ValueEnum};
 use lookback_model::ports::{SearchAnswer, SearchPage};
-use lookback_model::query::{MAX_LIMIT, Sort, clamp_limit, parse};
+use lookback_model::query::parse::parse;
+use lookback_model::query::{MAX_LIMIT, Sort, clamp_limit};
 use lookback_model::source::IssueCode;
 use lookback_model::{SearchRequest, View};
 use lookback_wire::convert::{self, AnswerContext};
+use lookback_wire::shell;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -82,7 +85,7 @@ const ATTEMPTS: usize = 3;
 pub(crate) fn run(args: SearchArgs, context: &mut Context) -> Result<ExitCode, CommandError> {
     check_host(args.host.as_deref())?;
     let query = args.query.join(" ");
-    if !args.json && parse::parse(&query).is_blank() {
+    if !args.json && parse(&query).is_blank() {
         return Err(CommandError::usage("nothing to search for")
             .hinted("`lookback sessions` lists sessions without a search"));
     }
@@ -198,6 +201,10 @@ fn print(
             limit => printer.note(format!("there are more: --limit {}", (limit * 2).min(MAX_LIMIT))),
         }
     }
+    if page.hits.is_empty() && page.cursor.is_none() {
+        offer_grep(&args.query.join(" "), context)?;
+    }
+    let printer = &mut context.printer;
     let agents = library.catalogue.sessions_by_agent()?;
     let mut summary = vec![searched(&agents, &args.filters.agents)];
     summary.extend(skipped(counts.files_failed, currency));
@@ -208,6 +215,23 @@ fn print(
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Says how to look through what is too long to be indexed. Not for a query that has no words.
+fn offer_grep(query: &str, context: &mut Context) -> Result<(), CommandError> {
+    let words: Vec<String> = parse(query).words.into_iter().map(|word| word.text).collect();
+    let words = words.join(" ");
+    if words.trim().is_empty() {
+        return Ok(());
+    }
+    let limit = environment::text_caps(&context.environment)?.tool_text;
+    let end_of_options = if words.starts_with('-') { "-- " } else { "" };
+    context.printer.note(format!(
+        "nothing found in the index; tool output is indexed up to {limit} characters: \
+        `lookback grep -F {end_of_options}{}` looks through everything",
+        shell::quote(&words)
+    ));
+    Ok(())
 }
 
 /// What was searched: how many sessions of which of the agents that have any.

@@ -4,6 +4,7 @@
 use crate::commands::sessions::kind_words;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::found::kind_name;
 use crate::freshness;
 use crate::hits::speaker;
 use crate::layout;
@@ -97,17 +98,6 @@ fn encode(event: &ShownEvent) -> EventSummary {
         kind: event.kind.map(kind_name).map(str::to_owned),
         surface: surface_name(event.surface).to_owned(),
         text: event.text.clone(),
-    }
-}
-
-fn kind_name(kind: TextKind) -> &'static str {
-    match kind {
-        TextKind::User => "user",
-        TextKind::Agent => "agent",
-        TextKind::Reasoning => "reasoning",
-        TextKind::Call => "call",
-        TextKind::Result => "result",
-        TextKind::Context => "context",
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod demo;
 mod doctor;
+mod grep;
 mod index;
 mod person;
 mod reference;

@@ -2,8 +2,9 @@
 
 use crate::person::Person;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "search",
+    "grep",
     "sessions",
     "show",
     "resume",

@@ -13,6 +13,7 @@ fn a_reader_that_leaves_is_no_failure() {
     for arguments in [
         &["completions", "bash"][..],
         &["search", "kettle"],
+        &["grep", "kettle"],
         &["sessions", "--json"],
         &["man"],
     ] {

@@ -3,6 +3,7 @@
 use super::{meta_number, path_from};
 use crate::error::Result;
 use lookback_model::hit::{Presence, SessionRow};
+use lookback_model::paths::PathScope;
 use lookback_model::ports::{
     CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexAge, SessionFilter,
 };
@@ -174,20 +175,14 @@ pub fn session(connection: &Connection, ordinal: SessionOrdinal) -> Result<Optio
 /// # Errors
 /// When the catalogue cannot be read.
 pub fn sessions(connection: &Connection, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
-    let paths = crate::paths::PathScope::of(&filter.paths);
+    let paths = PathScope::of(&filter.paths);
     let rows = session_rows(connection, "", params![])?
         .into_iter()
         .map(|(_, session)| session);
     let mut kept = fullest(rows);
     kept.retain(|session| {
-        let facts = &session.facts;
-        (filter.agents.is_empty() || filter.agents.contains(&session.agent))
-            && (filter.hidden || !facts.hidden)
-            && (filter.kinds.is_empty() || filter.kinds.contains(&facts.kind))
-            && filter
-                .since
-                .is_none_or(|since| facts.updated_at.is_some_and(|updated| updated >= since))
-            && paths.holds(session.header.cwd.as_deref())
+        let cwd = session.header.cwd.as_deref();
+        filter.takes(&paths, &session.agent, cwd, &session.facts)
     });
     Ok(kept)
 }

@@ -281,6 +281,18 @@ pub fn owe_reads_after(connection: &Connection, generation: u64) -> Result<()> {
     Ok(())
 }
 
+/// Marks everything that is not known to be gone as due.
+///
+/// # Errors
+/// When the catalogue cannot be written.
+pub fn owe_reads_of_present(connection: &Connection) -> Result<()> {
+    connection.execute_batch(
+        "UPDATE reads SET cursor = NULL WHERE file IN (SELECT id FROM files WHERE presence <> 'missing');
+        UPDATE files SET state = 'due' WHERE state = 'current' AND presence <> 'missing';",
+    )?;
+    Ok(())
+}
+
 /// Marks everything that is present as due, for a text index that begins anew. Rows of files that are gone
 /// are dropped: the archive brings them back.
 ///

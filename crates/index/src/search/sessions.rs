@@ -2,7 +2,7 @@
 
 use super::dates::{self, DatePart};
 use crate::error::Result;
-use crate::paths::PathScope;
+use lookback_model::paths::PathScope;
 use lookback_model::query::SearchRequest;
 use lookback_model::query::parse::Operators;
 use lookback_model::{SessionKind, SessionOrdinal, Timestamp};

@@ -25,7 +25,7 @@ mod words;
 
 use lookback_model::session::SessionKind;
 use lookback_model::source::{
-    Discovery, EventSink, FileRole, ReadCursor, ReadError, ReadOutcome, ResumeCommand, SourceFile,
+    Discovery, EventSink, FileRole, RawWords, ReadCursor, ReadError, ReadOutcome, ResumeCommand, SourceFile,
 };
 use lookback_model::{Environment, SessionFacts, SessionHeader, SessionSource};
 use std::path::{Path, PathBuf};
@@ -59,6 +59,13 @@ impl SessionSource for Claude {
         match file.role {
             FileRole::Transcript => read::read(file, cursor, sink),
             FileRole::Side => side::read_title(file, sink),
+        }
+    }
+
+    fn raw_words(&self, _: &SourceFile) -> RawWords {
+        RawWords {
+            is_json: true,
+            added: &[],
         }
     }
 

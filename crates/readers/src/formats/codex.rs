@@ -20,8 +20,8 @@ use crate::walk::{Class, Walk};
 use conversation::{Conversation, State};
 use lookback_model::session::SessionKind;
 use lookback_model::source::{
-    Discovery, EventSink, FileRole, IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome,
-    ResumeCommand, SourceFile,
+    Discovery, EventSink, FileRole, IssueCode, Position, RawWords, ReadAccount, ReadCursor, ReadError,
+    ReadOutcome, ResumeCommand, SourceFile,
 };
 use lookback_model::{Environment, SessionFacts, SessionHeader, SessionSource, Timestamp};
 use record::{Entry, Record};
@@ -80,6 +80,13 @@ impl SessionSource for Codex {
             return read_whole(file, cursor, |account| read_compressed(file, sink, account));
         }
         read_plain(file, cursor, sink)
+    }
+
+    fn raw_words(&self, file: &SourceFile) -> RawWords {
+        RawWords {
+            is_json: !is_compressed(&file.path),
+            added: record::ADDED_WORDS,
+        }
     }
 
     fn resume(&self, session: &SessionHeader, facts: &SessionFacts) -> Option<ResumeCommand> {
@@ -325,7 +332,7 @@ fn read_lines(
         }
         is_open_ended = !line.complete;
         take_line(&line, progress.line, conversation, account);
-        if conversation.closed().is_some() {
+        if conversation.closed().is_some() || conversation.has_enough() {
             return Ok(is_open_ended);
         }
         progress.offset = line.offset + line.length;
@@ -351,6 +358,7 @@ fn take_line(line: &Line<'_>, number: u64, conversation: &mut Conversation<'_>, 
             format!("{} bytes of text were left out", line.cut),
         );
     }
+    conversation.record(line.bytes);
     mend::read_line(line.bytes, number, account, &mut |text| -> Result<
         Taken,
         serde_json::Error,

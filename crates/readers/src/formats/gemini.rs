@@ -12,7 +12,8 @@ mod replay;
 use crate::walk::{Class, Walk};
 use lookback_model::session::SessionKind;
 use lookback_model::source::{
-    Discovery, EventSink, FileRole, IssueCode, ReadCursor, ReadError, ReadOutcome, ResumeCommand, SourceFile,
+    Discovery, EventSink, FileRole, IssueCode, RawWords, ReadCursor, ReadError, ReadOutcome, ResumeCommand,
+    SourceFile,
 };
 use lookback_model::{Environment, SessionFacts, SessionHeader, SessionSource};
 use std::collections::HashSet;
@@ -86,6 +87,13 @@ impl SessionSource for Gemini {
                 ..
             }) if cursor.is_none() => document::read(file, None, sink),
             other => other,
+        }
+    }
+
+    fn raw_words(&self, _: &SourceFile) -> RawWords {
+        RawWords {
+            is_json: true,
+            added: &[],
         }
     }
 

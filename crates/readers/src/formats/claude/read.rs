@@ -176,6 +176,9 @@ impl Reading<'_> {
             self.line += 1;
             self.pass(&line);
             self.line(&line)?;
+            if self.conversation.log.has_enough() {
+                return Ok(());
+            }
         }
         Ok(())
     }
@@ -223,6 +226,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let (source, conversation) = (self.source, &mut self.conversation);
+        conversation.log.record(line.bytes);
         let mut halt = None;
         let mut unknown = Vec::new();
         mend::read_line(line.bytes, number, &mut self.account, &mut |json| {

@@ -101,11 +101,19 @@ impl<'s> Conversation<'s> {
         self.log.facts().archived = archived;
     }
 
-    /// Whether the last line read before had no line feed.
     pub(super) fn tool_text_wanted(&self) -> usize {
         self.log.tool_text_wanted()
     }
 
+    pub(super) fn record(&mut self, bytes: &[u8]) {
+        self.log.record(bytes);
+    }
+
+    pub(super) fn has_enough(&self) -> bool {
+        self.log.has_enough()
+    }
+
+    /// Whether the last line read before had no line feed.
     pub(super) fn is_open_ended(&self) -> bool {
         self.state.is_open_ended
     }

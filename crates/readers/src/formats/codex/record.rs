@@ -12,6 +12,10 @@ use lookback_model::event::ContentBlock;
 use serde::Deserialize;
 use std::borrow::Cow;
 
+/// What records are called by here and nowhere in themselves. Other names of tools that are not in a record
+/// as they are, such as `web_search`, are the beginnings of its type.
+pub(super) const ADDED_WORDS: &[&str] = &["apply_patch"];
+
 /// Which of the copies a text may have in a rollout this one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
