@@ -10,11 +10,13 @@ use crate::plan::Task;
 use crate::presence;
 use crate::reconcile::{FileIssue, Progress, Tally};
 use lookback_model::document::TextCaps;
+use lookback_model::hit::Presence;
 use lookback_model::ports::{
-    Batch, Catalogue, FileCursor, FileFailure, FileRead, IndexWriter, SessionRead, StoreError,
+    Batch, Catalogue, FileCursor, FileFailure, FileId, FileRead, IndexWriter, SessionRead, StoreError,
 };
 use lookback_model::source::{IssueCode, ReadAccount, ReadCursor, ReadError, ReadOutcome, ReadSession};
 use lookback_model::{SessionSource, Timestamp};
+use std::collections::HashMap;
 use std::error::Error;
 use std::io;
 use std::mem;
@@ -42,6 +44,8 @@ pub(crate) struct Ingest<'a> {
     pub(crate) deadline: Option<Instant>,
     /// A complete pass is committed even when it changed nothing.
     pub(crate) owes_sweep: bool,
+    /// The presence of files that were taken for moved ones, should they not be.
+    pub(crate) left_behind: &'a HashMap<FileId, Presence>,
     pub(crate) progress: &'a dyn Progress,
 }
 
@@ -61,6 +65,17 @@ enum Outcome {
     Failed(Box<FileFailure>, IssueCode),
     /// Gone between the look and the read; the next look will tell.
     Vanished,
+}
+
+impl Outcome {
+    /// Whether it is of a file that the catalogue does not know.
+    fn is_of_new_file(&self) -> bool {
+        match self {
+            Self::Read(read, _) => read.id.is_none(),
+            Self::Failed(failure, _) => failure.id.is_none(),
+            Self::Vanished => false,
+        }
+    }
 }
 
 /// How one attempt at a file ended.
@@ -230,6 +245,13 @@ impl Run<'_> {
         };
         let (outcome, mut tally) = self.ingest.read_file(*source, task)?;
         let mut pending = self.pending();
+        if let Some(id) = task.id.filter(|_| task.moved && outcome.is_of_new_file()) {
+            let presence = self.ingest.left_behind.get(&id);
+            pending
+                .batch
+                .presence
+                .extend(presence.map(|presence| (id, *presence)));
+        }
         match outcome {
             Outcome::Read(read, titles) => {
                 pending.batch.read.push(*read);

@@ -44,6 +44,8 @@ pub(crate) struct Plan {
     pub(crate) restamp: Vec<(FileId, SourceFile)>,
     /// Files of the catalogue that were not found.
     pub(crate) unseen: Vec<FileRow>,
+    /// Files of the catalogue that may be what is read as moved, and are gone if they are not.
+    pub(crate) doubtful: Vec<FileRow>,
     /// Files that need nothing.
     pub(crate) unchanged: u64,
     /// Files that failed before and would again.
@@ -81,6 +83,7 @@ pub(crate) fn compare(
         }
         let grown = if verify { None } else { moved.take_grown(file) };
         let (id, moved) = (grown.as_ref().map(|row| row.id), grown.is_some());
+        plan.doubtful.extend(grown);
         plan.read.push(Task {
             file: file.clone(),
             id,

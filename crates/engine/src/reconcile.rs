@@ -9,6 +9,7 @@ use crate::status;
 use lookback_model::hit::Presence;
 use lookback_model::ports::{Batch, FileId, FileRow, StoreError};
 use lookback_model::source::{DiscoveryIssue, IssueCode, SourceFile};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::panic::resume_unwind;
@@ -155,6 +156,8 @@ impl Tally {
 struct Work {
     plan: Plan,
     presence: Vec<(FileId, Presence)>,
+    /// The presence of files that were taken for moved ones, should they not be.
+    left_behind: HashMap<FileId, Presence>,
 }
 
 impl Work {
@@ -218,6 +221,7 @@ pub(crate) fn run(
     }
     let bytes = work.plan.read.iter().map(|task| task.file.stamp.size).sum();
     progress.planned(work.plan.read.len() as u64, bytes);
+    let batch = work.batch();
     let ingest = Ingest {
         sources: parts.sources,
         catalogue: &*parts.catalogue,
@@ -228,9 +232,9 @@ pub(crate) fn run(
         first_commit: engine.first_commit,
         deadline: options.deadline,
         owes_sweep,
+        left_behind: &work.left_behind,
         progress,
     };
-    let batch = work.batch();
     let Ingested {
         tally,
         generation,
@@ -247,7 +251,12 @@ pub(crate) fn run(
 fn survey(engine: &Engine, sight: &Sight, rows: Vec<FileRow>, verify: bool) -> Work {
     let plan = plan::compare(rows, &sight.files, verify, &|row| may_have_passed(engine, row));
     let presence = presence::changes(&plan.unseen, sight);
-    Work { plan, presence }
+    let left_behind = presence::changes(&plan.doubtful, sight).into_iter().collect();
+    Work {
+        plan,
+        presence,
+        left_behind,
+    }
 }
 
 /// What lies on the disk and what the catalogue knows, at once: each takes about as long as the other.
