@@ -14,7 +14,7 @@ use std::sync::Arc;
 const MAX_THREADS: usize = 8;
 
 /// Memory for postings under construction. More makes fewer and larger segments, and no faster index.
-const HEAP_BYTES: usize = 140 << 20;
+const HEAP_BYTES: usize = 160 << 20;
 
 /// The engine, and the catalogue it works on.
 pub(crate) struct Library {
@@ -40,8 +40,7 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
         provider: index.clone(),
         sink: index.clone(),
         caps,
-        // One thread that reads keeps two that build postings busy.
-        workers: threads().div_ceil(2),
+        workers: threads(),
         clock: when::now,
     });
     Ok(Library {

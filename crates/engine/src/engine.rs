@@ -61,7 +61,7 @@ pub enum EngineError {
 }
 
 /// When the first commit of a pass is due.
-const FIRST_COMMIT: Duration = Duration::from_secs(1);
+const FIRST_COMMIT: Duration = Duration::from_secs(8);
 
 /// Keeps the index in step with transcripts, and answers queries. All operations may run at once.
 pub struct Engine {

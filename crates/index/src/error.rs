@@ -24,6 +24,9 @@ pub enum Cause {
     /// The text index was analysed as an earlier lookback did.
     #[error("the text index is of an earlier version")]
     Outdated,
+    /// An indexing thread failed amid a segment, so that what others had added to it is gone.
+    #[error("a part of the text index was lost while it was built; the next run builds it again")]
+    LostSegment,
     /// The text index was written by a later lookback.
     #[error("a newer lookback wrote this text index, of version {0}")]
     NewerText(u64),
@@ -45,7 +48,7 @@ impl Cause {
                 rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase
             ),
             Self::Sqlite(_) | Self::Json(_) | Self::Foreign | Self::Outdated => true,
-            Self::NewerText(_) => false,
+            Self::NewerText(_) | Self::LostSegment => false,
             Self::Tantivy(error) => !matches!(
                 error,
                 Text::IoError(_)

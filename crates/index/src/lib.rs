@@ -10,9 +10,9 @@ pub mod archive;
 pub mod catalogue;
 mod error;
 mod index;
-mod pending;
 pub mod schema;
 mod search;
+mod segments;
 mod text;
 mod writer;
 

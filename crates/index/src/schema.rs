@@ -6,7 +6,7 @@
 //! reads the column of each document it meets.
 
 use crate::analyze::{Analyzer, BULK, SPOKEN};
-use crate::pending::FieldValue;
+use crate::segments::FieldValue;
 use lookback_model::{Document, SessionOrdinal, TextKind};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::{Compressor, ZstdCompressor};

@@ -10,9 +10,10 @@ use crate::archive::{self, ArchivedSession};
 use crate::catalogue::{self, read, write};
 use crate::error::{Cause, Layout, Result};
 use crate::index::Options;
-use crate::pending::{Pending, Room};
 use crate::schema::{Fields, TEXT_VERSION};
+use crate::segments::Segments;
 use crate::text::{self, Payload};
+use lookback_model::document::TextCaps;
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{Batch, FileId, FileRead, IndexWriter, StoreError, StoredText};
 use lookback_model::source::{Position, ReadCursor, SourceFile};
@@ -22,24 +23,24 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use tantivy::Term;
-use tantivy::indexer::{NoMergePolicy, UserOperation};
+use tantivy::indexer::NoMergePolicy;
 
 /// Holds the lock of a data folder and writes to it.
 pub(crate) struct Writer {
     layout: Layout,
     fields: Fields,
     index: tantivy::Index,
-    /// Shared by those who add, alone for a commit.
-    text: RwLock<Option<tantivy::IndexWriter<Pending>>>,
-    /// For documents that are not indexed yet.
-    room: Arc<Room>,
+    /// Begun when it is first needed: a pass that only moves stamps never pays for it.
+    text: Mutex<Option<tantivy::IndexWriter>>,
+    segments: Segments,
+    /// Sessions that the next commit takes out.
+    retracted: Mutex<Vec<SessionOrdinal>>,
     catalogue: Mutex<Connection>,
     next_session: AtomicU32,
     identity: String,
-    options: Options,
+    caps: TextCaps,
     /// Held open for its lock; last, so that it is let go when all else is closed.
     _lock: File,
 }
@@ -63,17 +64,20 @@ impl Writer {
             return Err(Cause::Outdated);
         }
         let (_, fields) = crate::schema::schema();
+        let budget = options.heap_bytes / options.threads.max(1);
+        let segments = Segments::new(&index, fields, budget);
         let next: u64 = catalogue::meta_number(&catalogue, "next_session")?;
         let writer = Self {
             layout: layout.clone(),
             fields,
             index,
-            text: RwLock::new(None),
-            room: Arc::default(),
+            text: Mutex::new(None),
+            segments,
+            retracted: Mutex::default(),
             catalogue: Mutex::new(catalogue),
             next_session: AtomicU32::new(u32::try_from(next).unwrap_or(u32::MAX)),
             identity,
-            options,
+            caps: options.caps,
             _lock: lock,
         };
         if payload.generation < generation {
@@ -93,7 +97,7 @@ impl Writer {
             write::owe_reads_after(&catalogue, text_generation)?;
         }
         for session in self.unknown_sessions()? {
-            self.retract_term(self.fields.session_term(session))?;
+            self.retract_session(session);
         }
         Ok(())
     }
@@ -101,7 +105,7 @@ impl Writer {
     /// Owes everything a read when documents are to hold more or less text of tools than those that were
     /// written. Hits of what is owed a read stay until it has been read.
     fn adopt_caps(&self) -> Result<()> {
-        let caps = self.options.caps;
+        let caps = self.caps;
         let mut catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
         if catalogue::text_caps(&catalogue)? == caps {
             return Ok(());
@@ -146,7 +150,7 @@ impl Writer {
                 continue;
             };
             let ordinal = self.new_session();
-            self.add_documents(documents(ordinal, texts).collect())?;
+            self.segments.add(documents(ordinal, texts).collect())?;
             restored.push(session.file.path.clone());
             batch.read.push(FileRead {
                 id: None,
@@ -174,51 +178,21 @@ impl Writer {
         Ok(())
     }
 
-    fn add_documents(&self, documents: Vec<Document>) -> Result<()> {
-        let pending = self.room.admit(documents, self.fields);
-        let additions: Vec<_> = pending.into_iter().map(UserOperation::Add).collect();
-        self.with_text(|writer| writer.run(additions).map(drop))
+    fn retract_session(&self, session: SessionOrdinal) {
+        let mut retracted = self.retracted.lock().unwrap_or_else(PoisonError::into_inner);
+        retracted.push(session);
     }
 
-    fn retract_term(&self, term: Term) -> Result<()> {
-        self.with_text(|writer| {
-            writer.delete_term(term);
-            Ok(())
-        })
-    }
-
-    /// Runs with the text writer, which is begun when it is first needed: a pass that only moves stamps
-    /// never pays for its threads and memory.
-    fn with_text(
-        &self,
-        run: impl FnOnce(&tantivy::IndexWriter<Pending>) -> tantivy::Result<()>,
-    ) -> Result<()> {
-        {
-            let text = self.text.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(writer) = text.as_ref() {
-                return Ok(run(writer)?);
-            }
-        }
-        let mut text = self.text.write().unwrap_or_else(PoisonError::into_inner);
-        let writer = match text.as_mut() {
-            Some(writer) => writer,
-            None => text.insert(self.begin_text()?),
-        };
-        Ok(run(writer)?)
-    }
-
-    fn begin_text(&self) -> Result<tantivy::IndexWriter<Pending>> {
-        let threads = self.options.threads.max(1);
-        let writer = self
-            .index
-            .writer_with_num_threads(threads, self.options.heap_bytes)?;
+    fn begin_text(&self) -> Result<tantivy::IndexWriter> {
+        // It only publishes segments that were built elsewhere: its thread never gets a document.
+        let writer = self.index.writer_with_num_threads(1, SMALLEST_HEAP)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(writer)
     }
 
     /// The commit. See the top of this file for the order of its steps.
     fn commit_batch(&self, batch: &Batch) -> Result<u64> {
-        let mut text = self.text.write().unwrap_or_else(PoisonError::into_inner);
+        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         let mut catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
         let superseded = self.archive_vanished(&catalogue, batch)?;
         let generation = catalogue::meta_number(&catalogue, "generation")? + 1;
@@ -226,9 +200,7 @@ impl Writer {
         for file in &superseded {
             gone.extend(write::sessions_of(&catalogue, *file)?);
         }
-        if text.is_none() && !gone.is_empty() {
-            *text = Some(self.begin_text()?);
-        }
+        gone.append(&mut self.retracted.lock().unwrap_or_else(PoisonError::into_inner));
         let transaction = catalogue.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let record = || -> Result<()> {
             write::apply(&transaction, batch, generation)?;
@@ -239,29 +211,33 @@ impl Writer {
             let next = self.next_session.load(Ordering::SeqCst);
             catalogue::set_meta(&transaction, "next_session", &next.to_string())
         };
-        let Some(writer) = text.as_mut() else {
-            // Only stamps, presence or titles: nothing of it concerns the text index.
-            record()?;
-            transaction.commit()?;
-            return Ok(generation);
-        };
-        for session in gone {
-            writer.delete_term(self.fields.session_term(session));
-        }
         // The text index writes its segments while the catalogue writes its rows.
-        let (prepared, recorded) = thread::scope(|scope| {
-            let prepared = scope.spawn(|| writer.prepare_commit());
+        let (written, recorded) = thread::scope(|scope| {
+            let written = scope.spawn(|| self.segments.take_written());
             let recorded = record();
             (
-                prepared.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                written.join().unwrap_or_else(|panic| resume_unwind(panic)),
                 recorded,
             )
         });
-        let mut prepared = prepared?;
-        if let Err(error) = recorded {
-            prepared.abort()?;
-            return Err(error);
+        let written = written?;
+        recorded?;
+        if written.is_empty() && gone.is_empty() {
+            // Only stamps, presence or titles: nothing of it concerns the text index.
+            transaction.commit()?;
+            return Ok(generation);
         }
+        let writer = match text.as_mut() {
+            Some(writer) => writer,
+            None => text.insert(self.begin_text()?),
+        };
+        for segment in written {
+            writer.add_segment(segment)?;
+        }
+        for session in gone {
+            writer.delete_term(self.fields.session_term(session));
+        }
+        let mut prepared = writer.prepare_commit()?;
         let payload = Payload {
             index: self.identity.clone(),
             generation,
@@ -276,7 +252,7 @@ impl Writer {
     }
 
     /// Keeps the number of segments bounded: when there are too many, the smaller ones become one.
-    fn merge_small(&self, writer: &mut tantivy::IndexWriter<Pending>) -> Result<()> {
+    fn merge_small(&self, writer: &mut tantivy::IndexWriter) -> Result<()> {
         let mut segments = self.index.searchable_segment_metas()?;
         let worn = |segment: &tantivy::SegmentMeta| {
             segment.num_deleted_docs() > WORN_DOCUMENTS && segment.num_deleted_docs() > segment.max_doc() / 3
@@ -351,6 +327,8 @@ impl Writer {
     }
 }
 
+/// tantivy refuses a writer less.
+const SMALLEST_HEAP: usize = 15 << 20;
 /// Above this many segments the smaller ones are merged, so that opening and searching stay cheap.
 const SEGMENTS_LIMIT: usize = 16;
 /// So many of the largest are left alone then.
@@ -434,13 +412,14 @@ impl IndexWriter for Writer {
     }
 
     fn add(&self, documents: Vec<Document>) -> std::result::Result<(), StoreError> {
-        self.add_documents(documents)
+        self.segments
+            .add(documents)
             .map_err(|error| error.writing(&self.layout.root))
     }
 
     fn retract(&self, session: SessionOrdinal) -> std::result::Result<(), StoreError> {
-        self.retract_term(self.fields.session_term(session))
-            .map_err(|error| error.writing(&self.layout.root))
+        self.retract_session(session);
+        Ok(())
     }
 
     fn commit(&self, batch: Batch) -> std::result::Result<u64, StoreError> {
