@@ -207,7 +207,7 @@ fn evidence(scope: &Scope<'_>, best: DocAddress, found: &Found) -> Result<Option
     };
     let (seq, _) = segment.place(best.doc_id);
     Ok(Some(Evidence {
-        snippet: snippet::snippet(&words, &found.terms),
+        snippet: snippet::snippet(&words, &found.marks),
         kind,
         time: segment.time(best.doc_id),
         seq,

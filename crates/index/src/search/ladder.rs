@@ -8,13 +8,13 @@
 use super::proximity;
 use super::scope::Scope;
 use super::score::{self, Scored, Scoring, Weighting};
+use super::snippet::Marks;
 use super::units::Unit;
 use super::{dictionary, ordered, stems};
 use crate::error::Result;
 use lookback_model::query::parse::{Plan, WORD_LIMIT};
 use lookback_model::query::wording;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 /// At most this many unknown words of a query are respelled.
 const RESPELLED: usize = 8;
@@ -32,8 +32,8 @@ pub(super) struct Found {
     pub route: String,
     /// The words searched for, when some were repaired.
     pub repaired: Option<Vec<String>>,
-    /// Terms to mark in snippets.
-    pub terms: BTreeSet<String>,
+    /// What to mark in snippets.
+    pub marks: Marks,
 }
 
 /// Climbs down until something is found.
@@ -54,7 +54,6 @@ pub(super) fn climb(scope: &Scope<'_>, plan: &Plan, text: &str) -> Result<Found>
         false => ladder.words(&units)?,
     };
     Ok(found.unwrap_or_else(|| Found {
-        terms: marks(&units),
         route: "or".to_owned(),
         ..Found::default()
     }))
@@ -177,7 +176,7 @@ impl Ladder<'_> {
             sessions,
             route: route.to_owned(),
             repaired: None,
-            terms: marks(units),
+            marks: Marks::of(units, &scoring.rarity),
         }))
     }
 
@@ -357,8 +356,4 @@ fn quoted(units: &[Unit]) -> u64 {
     let bits = units.iter().enumerate().filter(|(_, unit)| unit.quoted);
     bits.filter_map(|(at, _)| 1u64.checked_shl(at as u32))
         .fold(0, |all, bit| all | bit)
-}
-
-fn marks(units: &[Unit]) -> BTreeSet<String> {
-    units.iter().flat_map(Unit::terms).collect()
 }
