@@ -16,7 +16,7 @@ mod support;
 
 use lookback_index::{Options, analyze};
 use lookback_model::hit::Evidence;
-use lookback_model::ports::{FileRead, IndexSink, SearchPage, SearchProvider};
+use lookback_model::ports::{FileRead, IndexSink, SearchPage};
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{SessionKind, TextKind, Timestamp, View};
 use proptest::collection::vec;
@@ -86,7 +86,7 @@ fn event() -> impl Strategy<Value = Vec<(TextKind, String)>> {
 }
 
 fn told() -> impl Strategy<Value = Told> {
-    let driver = select(&[SessionKind::default(), SessionKind::Subagent]);
+    let driver = select(vec![SessionKind::default(), SessionKind::Subagent]);
     let place = (select(AGENTS), 0..6u32, select(CWDS), 0..3i64);
     (place, driver, 0..2u64, vec(event(), 1..5)).prop_map(
         |((agent, id, cwd, day), driver, recalls, events)| Told {

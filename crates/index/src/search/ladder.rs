@@ -154,17 +154,7 @@ impl Ladder<'_> {
             return Ok(None);
         }
         if units.len() > 1 {
-            let facts = |session: &Scored| self.scope.sessions.facts(session.session);
-            let order = |session: &Scored| {
-                (
-                    Reverse(ordered(session.score)),
-                    Reverse(facts(session).updated_at),
-                    session.session,
-                )
-            };
-            let last = sessions.len().min(proximity::LOOKED_AT);
-            sessions.select_nth_unstable_by_key(last - 1, order);
-            let first = sessions.get_mut(..last).unwrap_or_default();
+            let first = self.best(&mut sessions);
             let chosen: Vec<_> = first.iter().map(|session| session.session).collect();
             let exchanges = scoring.exchanges(self.scope, &chosen);
             for (session, exchange) in first.iter_mut().zip(exchanges) {
@@ -178,6 +168,29 @@ impl Ladder<'_> {
             repaired: None,
             marks: Marks::of(units, &scoring.rarity),
         }))
+    }
+
+    /// The sessions that are looked at more closely. Those that tie with the last of them are looked at as
+    /// well, or none of them when they are many: which of equals it is must not depend on the index.
+    fn best<'s>(&self, sessions: &'s mut [Scored]) -> &'s mut [Scored] {
+        let order = |session: &Scored| {
+            let facts = self.scope.sessions.facts(session.session);
+            (Reverse(ordered(session.score)), Reverse(facts.updated_at))
+        };
+        let last = match sessions.len() {
+            count if count <= proximity::LOOKED_AT => return sessions,
+            _ => order(
+                sessions
+                    .select_nth_unstable_by_key(proximity::LOOKED_AT - 1, order)
+                    .1,
+            ),
+        };
+        sessions.sort_unstable_by_key(|session| order(session).cmp(&last));
+        let mut count = sessions.partition_point(|session| order(session) <= last);
+        if count > 2 * proximity::LOOKED_AT {
+            count = sessions.partition_point(|session| order(session) < last);
+        }
+        sessions.get_mut(..count).unwrap_or_default()
     }
 
     /// All words side by side, in code and error texts.
