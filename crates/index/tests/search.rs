@@ -384,6 +384,116 @@ proptest! {
     }
 }
 
+/// More sessions are equal than are looked at closely, and more words begin alike than are searched for.
+#[test]
+fn among_many_equals_the_same_ones_are_chosen() {
+    let filler = (0..30).map(|at| format!("cover{at} "));
+    let filler: String = filler.collect();
+    let told = |at: usize| {
+        let texts = [
+            format!("pool exhausted cover{} covers{}", at % 90, at % 7),
+            filler.clone(),
+        ];
+        Told {
+            path: format!("/root/{at}.jsonl"),
+            id: format!("s{at:03}"),
+            start: BEGIN + (at % 2) as i64,
+            ..Told::new("", "", 0, &[&texts[at % 2], "exhausted, the pool"])
+        }
+    };
+    let all: Vec<Told> = (0..150).map(told).collect();
+    let backwards: Vec<Told> = all.iter().rev().cloned().collect();
+    let outside: Vec<Told> = (0..80)
+        .map(|at| Told {
+            agent: "codex".into(),
+            path: format!("/root/outside/{at}.jsonl"),
+            ..Told::new(
+                "",
+                &format!("o{at}"),
+                BEGIN,
+                &[&format!("covering{at} covering{at} coverall pooling")],
+            )
+        })
+        .collect();
+    let one = vault_of(&all);
+    let other = vault_of(&[&outside[..], &backwards].concat());
+    for query in [
+        "pool exhausted",
+        "exhausted pool cover",
+        "cove",
+        "pools",
+        "over1",
+        "why was the pool exhausted",
+    ] {
+        let request = SearchRequest {
+            limit: 100,
+            agents: vec!["claude".into()],
+            ..SearchRequest::new(query)
+        };
+        let page = one.page(&request);
+        assert!(!page.hits.is_empty(), "{query}");
+        assert_eq!(shown(&page), shown(&other.page(&request)), "{query}");
+    }
+}
+
+/// A form of a word that only another session has is not marked in the text of tools, where forms do not count.
+#[test]
+fn forms_out_of_scope_are_not_marked() {
+    let mut inside = Told::new("/root/a", "a", BEGIN, &[]);
+    inside.events = vec![vec![(TextKind::Result, "retry: retries left 3".to_owned())]];
+    let outside = Told {
+        agent: "codex".into(),
+        ..Told::new("/root/b", "b", BEGIN, &["retries"])
+    };
+    let request = SearchRequest {
+        agents: vec!["claude".into()],
+        ..SearchRequest::new("retry")
+    };
+    let alone = vault_of(&[inside.clone()]).page(&request);
+    assert_eq!(shown(&alone), shown(&vault_of(&[inside, outside]).page(&request)));
+    assert_eq!(alone.hits.len(), 1);
+}
+
+/// Of several files of one session the fullest is shown that is in scope.
+#[test]
+fn a_leader_out_of_scope_does_not_stand_for_what_is_in_scope() {
+    let vault = vault_of(&[
+        Told::new(
+            "/root/new/s.jsonl",
+            "s",
+            BEGIN,
+            &["a pool", "it went on", "and on"],
+        ),
+        Told::new("/root/old/s.jsonl", "s", BEGIN, &["a pool"]),
+    ]);
+    for (query, path) in [
+        ("pool", "/root/new/s.jsonl"),
+        ("path:/old/ pool", "/root/old/s.jsonl"),
+        ("path:/old/", "/root/old/s.jsonl"),
+    ] {
+        let page = vault.page(&SearchRequest::new(query));
+        let paths: Vec<_> = page
+            .hits
+            .iter()
+            .map(|hit| hit.session.path.to_str().unwrap())
+            .collect();
+        assert_eq!(paths, [path], "{query}");
+    }
+}
+
+/// What several files of one session hold is shown where the fullest has it, which is the one that is opened.
+#[test]
+fn evidence_is_of_the_file_that_is_shown() {
+    let texts = ["a prompt", "a reply", "the quokka", "and more"];
+    let old = Told::new("/root/old/s.jsonl", "s", BEGIN, &texts[..3]);
+    let mut new = Told::new("/root/new/s.jsonl", "s", BEGIN, &texts);
+    new.events.insert(2, Vec::new());
+    let page = vault_of(&[old, new]).page(&SearchRequest::new("quokka"));
+    let hit = &page.hits[0];
+    assert_eq!(hit.session.path.to_str(), Some("/root/new/s.jsonl"));
+    assert_eq!(hit.evidence.as_ref().unwrap().seq, 3);
+}
+
 /// A vault for questions that need no certain one.
 static SHARED: LazyLock<Vault> = LazyLock::new(|| {
     let texts: Vec<String> = (0..40)
@@ -428,7 +538,7 @@ fn check_any(query: &str) {
 }
 
 proptest! {
-    #![proptest_config(quick(200))]
+    #![proptest_config(quick(16))]
 
     #[test]
     fn any_string_has_an_answer(query in "\\PC{0,600}") {

@@ -336,17 +336,15 @@ fn best_documents(
 }
 
 /// Whether one document is better than another; of equals the earlier in the session, then the one of the
-/// session that leads the other or is older, wherever the index keeps it.
+/// older session, wherever the index keeps it.
 fn is_better(scope: &Scope<'_>, one: &DocumentScore, other: &DocumentScore) -> bool {
     let place = |document: &DocumentScore| {
         let segment = scope.segment_of(document.address)?;
         Some(segment.place(document.address.doc_id))
     };
-    let follows = |document: &DocumentScore| scope.sessions.leader(document.session) != document.session;
     super::ordered(other.score)
         .cmp(&super::ordered(one.score))
         .then_with(|| place(one).cmp(&place(other)))
-        .then_with(|| follows(one).cmp(&follows(other)))
         .then_with(|| match scope.sessions.is_older(one.session, other.session) {
             true => Ordering::Less,
             false => Ordering::Greater,

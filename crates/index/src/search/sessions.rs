@@ -159,8 +159,9 @@ impl SessionSet {
     fn order_copies(&mut self, connection: &Connection) -> Result<()> {
         let mut tied: HashMap<_, Vec<SessionOrdinal>> = HashMap::new();
         for (session, rank) in self.found() {
-            if rank.leader != session.0 || self.families.contains(&rank.first_copy_key) {
-                let times = (rank.created_at, rank.updated_at);
+            let follows = rank.leader != session.0;
+            if follows || self.families.contains(&rank.first_copy_key) {
+                let times = (rank.created_at, rank.updated_at, follows);
                 tied.entry(times).or_default().push(session);
             }
         }
@@ -284,12 +285,16 @@ impl SessionSet {
     }
 
     /// Whether `session` is where something was said first, rather than `other`: it began earlier, or ended
-    /// earlier when both began with the same words; of copies of one file the leader.
+    /// earlier when both began with the same words. Of several files of one session it is the leader, which is
+    /// the one that is shown.
     pub(super) fn is_older(&self, session: SessionOrdinal, other: SessionOrdinal) -> bool {
-        let order = |session: SessionOrdinal| {
+        let age = |session: SessionOrdinal| {
             let facts = self.facts(session);
-            let follows = facts.leader != session.0;
-            (facts.created_at, facts.updated_at, follows, facts.order)
+            (facts.created_at, facts.updated_at, facts.order)
+        };
+        let order = |session: SessionOrdinal| {
+            let leader = self.leader(session);
+            (age(leader), leader != session, age(session))
         };
         order(session) < order(other)
     }
