@@ -384,14 +384,24 @@ proptest! {
     }
 }
 
+/// A word that begins like many others, and is neither a form nor a misspelling of them.
+fn alike(beginning: &str, number: usize) -> String {
+    let letter = |number: usize| char::from(b'a' + u8::try_from(number % 26).unwrap());
+    format!("{beginning}{}{}x", letter(number / 26), letter(number))
+}
+
 /// More sessions are equal than are looked at closely, and more words begin alike than are searched for.
 #[test]
 fn among_many_equals_the_same_ones_are_chosen() {
-    let filler = (0..30).map(|at| format!("cover{at} "));
-    let filler: String = filler.collect();
+    let filler: Vec<String> = (0..30).map(|at| alike("cover", at)).collect();
+    let filler = filler.join(" ");
     let told = |at: usize| {
         let texts = [
-            format!("pool exhausted cover{} covers{}", at % 90, at % 7),
+            format!(
+                "pool exhausted {} {}",
+                alike("cover", at % 90),
+                alike("covers", at % 7)
+            ),
             filler.clone(),
         ];
         Told {
@@ -403,15 +413,16 @@ fn among_many_equals_the_same_ones_are_chosen() {
     };
     let all: Vec<Told> = (0..150).map(told).collect();
     let backwards: Vec<Told> = all.iter().rev().cloned().collect();
+    let covering: Vec<String> = (0..70).map(|at| alike("covering", at)).collect();
+    let covering = covering.join(" ");
     let outside: Vec<Told> = (0..80)
         .map(|at| Told {
             agent: "codex".into(),
-            path: format!("/root/outside/{at}.jsonl"),
             ..Told::new(
-                "",
+                &format!("/root/outside/{at}"),
                 &format!("o{at}"),
                 BEGIN,
-                &[&format!("covering{at} covering{at} coverall pooling")],
+                &[&covering, "pooling"],
             )
         })
         .collect();
@@ -420,9 +431,9 @@ fn among_many_equals_the_same_ones_are_chosen() {
     for query in [
         "pool exhausted",
         "exhausted pool cover",
-        "cove",
+        "cover",
         "pools",
-        "over1",
+        "overb",
         "why was the pool exhausted",
     ] {
         let request = SearchRequest {
