@@ -10,8 +10,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 
-/// A snippet is about this long, in characters; one word longer than that takes up to twice as much.
+/// A snippet is about this long, in characters.
 const LENGTH: usize = 240;
+/// One with a longer match is at most so long. Contract A allows 512, and brackets of the text, which are set
+/// apart where a snippet is painted, may take twice their room.
+const LONGEST: usize = 440;
 /// So much of it stands before the first match.
 const LEAD: usize = 60;
 
@@ -68,7 +71,7 @@ pub(super) fn snippet(text: &str, marks: &Marks) -> Snippet {
     let end = if core.end <= longest {
         end_between(text, core.end, longest)
     } else {
-        core.end.min(forward(text, start, 2 * LENGTH))
+        core.end.min(forward(text, start, LONGEST))
     };
     cut(text, start..end, &matches, core)
 }
