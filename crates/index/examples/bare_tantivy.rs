@@ -10,7 +10,8 @@ use std::time::Instant;
 use tantivy::collector::DocSetCollector;
 use tantivy::query::AllQuery;
 use tantivy::schema::{STORED, Schema, TEXT, Value};
-use tantivy::{Index, TantivyDocument, doc};
+use tantivy::store::{Compressor, ZstdCompressor};
+use tantivy::{Index, IndexSettings, TantivyDocument, doc};
 
 /// As much as lookback gives its own first index.
 const HEAP_BYTES: usize = 100 << 20;
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let index = Index::create(
         tantivy::directory::MmapDirectory::open(target.path())?,
         builder.build(),
-        lookback_index::schema::settings(),
+        settings(),
     )?;
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut writer = index.writer_with_num_threads::<TantivyDocument>(threads, HEAP_BYTES)?;
@@ -52,6 +53,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{line}");
     }
     Ok(())
+}
+
+/// tantivy's own choices for text that is stored compressed by zstd.
+fn settings() -> IndexSettings {
+    IndexSettings {
+        docstore_compression: Compressor::Zstd(ZstdCompressor::default()),
+        ..IndexSettings::default()
+    }
 }
 
 /// Every stored text of an index.

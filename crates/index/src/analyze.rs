@@ -59,6 +59,8 @@ pub struct Analyzer {
     without_wholes: bool,
     /// The terms of the current run; what lies beyond `filled` is of earlier ones.
     slots: Vec<Slot>,
+    /// The current run in small letters, when it is ASCII.
+    lowered: String,
     filled: usize,
     given: usize,
 }
@@ -117,10 +119,17 @@ impl Analyzer {
             };
             cursor.at += skipped;
             let start = cursor.at;
-            if let Some(run) = plain_run(rest.get(skipped..).unwrap_or_default()) {
+            let run = AsciiRun::at(rest.get(skipped..).unwrap_or_default());
+            if let Some(run) = run {
                 cursor.at += run.length;
-                self.plain(cursor, start, run);
-                return true;
+                match run.is_plain {
+                    true => self.plain(cursor, start, run.has_large),
+                    false => self.ascii_run(cursor, start),
+                }
+                if self.filled > 0 {
+                    return true;
+                }
+                continue;
             }
             if rest.get(skipped).is_some_and(|&byte| class(byte) == BEYOND_ASCII) {
                 let character = char_at(cursor.text, start);
@@ -142,38 +151,53 @@ impl Analyzer {
     }
 
     /// The term of a run that is one part, which most are.
-    fn plain(&mut self, cursor: &mut Cursor<'_>, start: usize, run: PlainRun) {
+    fn plain(&mut self, cursor: &mut Cursor<'_>, start: usize, has_large: bool) {
         let text = cursor.text.get(start..cursor.at).unwrap_or_default();
         let text = cut_ascii(text);
         let term = self.slot((start, cursor.at), cursor.position, TermRole::Part);
         term.push_str(text);
-        if run.has_large {
+        if has_large {
             term.make_ascii_lowercase();
         }
         cursor.position += 1;
         self.signs(cursor, start);
     }
 
-    /// The terms of a run of letters, digits and underscores.
-    fn run(&mut self, cursor: &mut Cursor<'_>, start: usize) {
-        let Some(run) = cursor.text.get(start..cursor.at) else {
-            return;
-        };
+    /// The terms of a run of ASCII letters, digits and underscores.
+    fn ascii_run(&mut self, cursor: &mut Cursor<'_>, start: usize) {
+        let run = cursor.text.get(start..cursor.at).unwrap_or_default();
         if run.len() >= SHORTEST_HASH && is_hash(run) {
-            let is_plain = PlainRun {
-                length: run.len(),
-                has_large: true,
-            };
-            self.plain(cursor, start, is_plain);
+            self.plain(cursor, start, true);
             return;
         }
+        let mut lowered = std::mem::take(&mut self.lowered);
+        lowered.clear();
+        lowered.push_str(run);
+        lowered.make_ascii_lowercase();
+        self.parts(cursor, start, Parts::of(run), |part, folded| {
+            folded.push_str(cut_ascii(slice(&lowered, part)));
+        });
+        self.lowered = lowered;
+    }
+
+    /// The terms of any run of letters, digits and underscores.
+    fn run(&mut self, cursor: &mut Cursor<'_>, start: usize) {
+        let text = cursor.text;
+        let run = text.get(start..cursor.at).unwrap_or_default();
+        self.parts(cursor, start, Parts::of(run), |part, folded| {
+            fold_into(slice(run, part), folded)
+        });
+    }
+
+    /// The terms of a run by its parts; `fold` appends what is kept of a range of the run to a term.
+    fn parts(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        start: usize,
+        mut parts: Parts<'_>,
+        fold: impl Fn((usize, usize), &mut String),
+    ) {
         let first = cursor.position;
-        let mut parts = Parts {
-            run,
-            is_ascii: run.is_ascii(),
-            at: 0,
-            count: 0,
-        };
         let Some(first_part) = parts.next() else {
             return;
         };
@@ -181,22 +205,18 @@ impl Analyzer {
         let several = next.is_some() && !self.without_wholes;
         if several {
             // Keeps its place before the parts; what it is is known once the last of them is.
-            self.push("", (0, 0), first, TermRole::Part);
+            self.slot((0, 0), first, TermRole::Part);
         }
-        self.push(
-            slice(run, first_part),
-            offset(first_part, start),
-            first,
-            TermRole::Part,
+        fold(
+            first_part,
+            self.slot(offset(first_part, start), first, TermRole::Part),
         );
         cursor.position += 1;
         let mut end = first_part.1;
         while let Some(part) = next {
-            self.push(
-                slice(run, part),
-                offset(part, start),
-                cursor.position,
-                TermRole::Part,
+            fold(
+                part,
+                self.slot(offset(part, start), cursor.position, TermRole::Part),
             );
             cursor.position += 1;
             end = part.1;
@@ -205,10 +225,7 @@ impl Analyzer {
         if several {
             let whole = (first_part.0, end);
             let role = TermRole::Whole(cursor.position - first);
-            fold_into(
-                slice(run, whole),
-                self.reset(0, offset(whole, start), first, role),
-            );
+            fold(whole, self.reset(0, offset(whole, start), first, role));
         }
         self.signs(cursor, start);
     }
@@ -227,8 +244,9 @@ impl Analyzer {
             _ => return,
         };
         let range = (start, cursor.at + signs);
-        let text = cursor.text.get(range.0..range.1).unwrap_or_default().to_owned();
-        self.push(&text, range, cursor.position - 1, TermRole::Signed);
+        let text = cursor.text.get(range.0..range.1).unwrap_or_default();
+        let term = self.slot(range, cursor.position - 1, TermRole::Signed);
+        fold_into(text, term);
         cursor.at += signs;
     }
 
@@ -265,10 +283,6 @@ impl Analyzer {
             }
             cursor.position += 1;
         }
-    }
-
-    fn push(&mut self, text: &str, range: (usize, usize), position: usize, role: TermRole) {
-        fold_into(text, self.slot(range, position, role));
     }
 
     /// The emptied text of the next slot.
@@ -338,38 +352,45 @@ fn is_word(byte: u8) -> bool {
     class(byte) & (SMALL | LARGE | DIGIT | UNDERSCORE) != 0
 }
 
-/// A run whose bytes alone say that it is one part.
+/// A run of nothing but ASCII, which nearly all are.
 #[derive(Clone, Copy)]
-struct PlainRun {
+struct AsciiRun {
     length: usize,
     has_large: bool,
+    /// Letters of one case, a capitalised word, or what begins with a digit: one part.
+    is_plain: bool,
 }
 
-/// The run at the start of `bytes`, when it is letters of one case, a capitalised word, or begins with a
-/// digit. `None` leaves it to a closer look.
-fn plain_run(bytes: &[u8]) -> Option<PlainRun> {
-    let (first, others) = bytes.split_first()?;
-    let first = class(*first);
-    let mut rest = SEPARATOR;
-    let mut length = 1;
-    for &byte in others {
-        let class = class(byte);
-        if class == SEPARATOR {
-            break;
+impl AsciiRun {
+    /// The run at the start of `bytes`; `None` leaves it to a closer look.
+    fn at(bytes: &[u8]) -> Option<Self> {
+        let (first, others) = bytes.split_first()?;
+        let first = class(*first);
+        let mut rest = SEPARATOR;
+        let mut length = 1;
+        for &byte in others {
+            let class = class(byte);
+            if class == SEPARATOR {
+                break;
+            }
+            rest |= class;
+            length += 1;
         }
-        rest |= class;
-        length += 1;
+        if (first | rest) & BEYOND_ASCII != 0 {
+            return None;
+        }
+        let is_plain = match first {
+            SMALL => rest & !SMALL == 0,
+            LARGE => rest & !SMALL == 0 || rest & !LARGE == 0,
+            DIGIT => rest & UNDERSCORE == 0,
+            _ => false,
+        };
+        Some(Self {
+            length,
+            has_large: (first | rest) & LARGE != 0,
+            is_plain,
+        })
     }
-    let is_plain = match first {
-        SMALL => rest & !SMALL == 0,
-        LARGE => rest & !SMALL == 0 || rest & !LARGE == 0,
-        DIGIT => rest & (UNDERSCORE | BEYOND_ASCII) == 0,
-        _ => false,
-    };
-    is_plain.then_some(PlainRun {
-        length,
-        has_large: (first | rest) & LARGE != 0,
-    })
 }
 
 fn char_at(text: &str, at: usize) -> char {
@@ -407,7 +428,16 @@ struct Parts<'a> {
     count: usize,
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    fn of(run: &'a str) -> Self {
+        Self {
+            run,
+            is_ascii: run.is_ascii(),
+            at: 0,
+            count: 0,
+        }
+    }
+
     fn next(&mut self) -> Option<(usize, usize)> {
         let bytes = self.run.as_bytes();
         while bytes.get(self.at) == Some(&b'_') {
@@ -466,23 +496,20 @@ fn part_length(rest: &str) -> usize {
 
 /// The same for ASCII, which nearly all names are.
 fn ascii_part_length(rest: &[u8]) -> usize {
-    let class_at = |at: usize| rest.get(at).map_or(SEPARATOR, |&byte| class(byte));
-    let mut before = class_at(0);
+    let Some((&first, mut after)) = rest.split_first() else {
+        return 0;
+    };
+    let mut before = class(first);
     let mut letters_only = before != DIGIT;
     let mut at = 1;
-    loop {
-        let here = class_at(at);
+    while let Some((&byte, next)) = after.split_first() {
+        let here = class(byte);
         let is_boundary = match here {
             SEPARATOR | UNDERSCORE => true,
-            LARGE => before != LARGE || class_at(at + 1) == SMALL,
-            DIGIT => {
-                let after = rest
-                    .get(at..)
-                    .unwrap_or_default()
-                    .iter()
-                    .position(|&byte| class(byte) != DIGIT);
-                let ends_name = after.is_none_or(|length| class_at(at + length) != SMALL);
-                letters_only && at >= 2 && ends_name
+            LARGE => before != LARGE || next.first().is_some_and(|&next| class(next) == SMALL),
+            DIGIT if letters_only && at >= 2 => {
+                let after_number = next.iter().find(|&&byte| class(byte) != DIGIT);
+                after_number.is_none_or(|&byte| class(byte) != SMALL)
             }
             _ => false,
         };
@@ -490,9 +517,9 @@ fn ascii_part_length(rest: &[u8]) -> usize {
             return at;
         }
         letters_only &= here != DIGIT;
-        before = here;
-        at += 1;
+        (before, after, at) = (here, next, at + 1);
     }
+    at
 }
 
 /// Whether a number at the start of `rest` is followed by the end of a name or by a large letter.
@@ -551,9 +578,8 @@ fn is_hash(text: &str) -> bool {
     digits > 0 && letters > 0
 }
 
-/// Folds a term into `folded`, which is emptied first.
+/// Appends a term as it is kept.
 fn fold_into(text: &str, folded: &mut String) {
-    folded.clear();
     if text.is_ascii() {
         folded.push_str(cut_ascii(text));
         folded.make_ascii_lowercase();

@@ -173,12 +173,15 @@ pub fn text_caps(connection: &Connection) -> Result<TextCaps> {
     Ok(written.map_or_else(TextCaps::default, |tool_text| TextCaps { tool_text }))
 }
 
+/// The quickest: what is packed is written anew with every message.
+const PACKING_LEVEL: i32 = 1;
+
 /// Packs what is written often and read rarely; unpacked by [`unpack`].
 ///
 /// # Errors
 /// When there is no memory for it.
 pub(crate) fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
-    Ok(zstd::encode_all(bytes, 3)?)
+    Ok(zstd::bulk::compress(bytes, PACKING_LEVEL)?)
 }
 
 /// Undoes [`pack`].

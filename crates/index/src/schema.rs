@@ -78,7 +78,7 @@ pub fn schema() -> (Schema, Fields) {
 pub fn settings() -> IndexSettings {
     IndexSettings {
         docstore_compression: Compressor::Zstd(ZstdCompressor {
-            compression_level: Some(3),
+            compression_level: Some(1),
         }),
         docstore_compress_dedicated_thread: false,
         docstore_blocksize: 64 << 10,

@@ -266,6 +266,7 @@ fn vault_with(all: &[Told], history: &History) -> Vault {
     let vault = Vault::with(Options {
         threads: history.threads,
         heap_bytes: history.threads * (15 << 20),
+        ..Options::default()
     });
     let writer = vault.index.writer(u64::MAX).unwrap().unwrap();
     let ghosts = history.ghosts.iter().zip(0..).map(|((ghost, _), number)| Told {

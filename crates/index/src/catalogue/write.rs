@@ -118,6 +118,17 @@ pub fn delete_file(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<Se
 
 /// Of sessions with one agent and id, the fullest stands for all.
 fn choose_leader(transaction: &Transaction<'_>, agent: &str, session_id: &str) -> Result<()> {
+    // Nearly always there is one, which leads itself since it was written.
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM sessions WHERE agent = ?1 AND session_id = ?2 LIMIT 2)";
+    let count: i64 = transaction
+        .prepare_cached(sql)?
+        .query_row([agent, session_id], |row| row.get(0))?;
+    if count == 1 {
+        let sql = "UPDATE sessions SET leader = ordinal
+            WHERE agent = ?1 AND session_id = ?2 AND leader <> ordinal";
+        transaction.prepare_cached(sql)?.execute([agent, session_id])?;
+        return Ok(());
+    }
     // Of equals the first by path: the order in which files were read must not show.
     let sql = "UPDATE sessions SET leader = (
             SELECT ordinal FROM sessions AS copy JOIN files ON files.id = copy.file
