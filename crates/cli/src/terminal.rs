@@ -52,6 +52,11 @@ impl Terminal {
 /// like other text: control characters except line break and tab, direction overrides, and characters of
 /// no width. For everything that comes from transcripts or file names.
 pub(crate) fn sanitize(text: &str) -> String {
+    // Nearly all text is printable ASCII, which is copied as a whole.
+    let is_printable = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    if text.bytes().all(is_printable) {
+        return text.to_owned();
+    }
     text.chars().filter(|&character| is_harmless(character)).collect()
 }
 
