@@ -99,12 +99,10 @@ impl Ladder<'_> {
                 return Ok(Some(repaired(found, &respelled)));
             }
         }
-        for rung in [Self::beginning, Self::inside, Self::grams, Self::most] {
-            if let Some(found) = rung(self, units)? {
-                return Ok(Some(found));
-            }
+        match self.completed(units)? {
+            Some(found) => Ok(Some(found)),
+            None => self.most(units),
         }
-        Ok(None)
     }
 
     /// A sentence or question: the more of it the better.
@@ -125,10 +123,21 @@ impl Ladder<'_> {
         let found = self.found(scoring, &units, "or", |session, _| {
             session.units & quoted == quoted
         })?;
-        Ok(match found {
-            Some(found) if changed => Some(repaired(found, &units)),
-            found => found,
-        })
+        match found {
+            Some(found) if changed => Ok(Some(repaired(found, &units))),
+            Some(found) => Ok(Some(found)),
+            None => self.completed(&telling),
+        }
+    }
+
+    /// Words that are not there as such: beginnings, parts of names, sentences without spaces.
+    fn completed(&self, units: &[Unit]) -> Result<Option<Found>> {
+        for rung in [Self::beginning, Self::inside, Self::grams] {
+            if let Some(found) = rung(self, units)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     fn score(&self, units: &[Unit]) -> Result<Scoring> {
