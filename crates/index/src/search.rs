@@ -205,9 +205,9 @@ fn evidence(scope: &Scope<'_>, best: DocAddress, found: &Found) -> Result<Option
     let (Some(segment), Some((kind, words))) = (scope.segment_of(best), scope.text_of(best)?) else {
         return Ok(None);
     };
-    let (seq, _) = segment.place(best.doc_id);
+    let (seq, ..) = segment.place(best.doc_id);
     Ok(Some(Evidence {
-        snippet: snippet::snippet(&words, &found.terms),
+        snippet: snippet::snippet(&words, &found.marks),
         kind,
         time: segment.time(best.doc_id),
         seq,

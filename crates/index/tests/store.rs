@@ -9,163 +9,18 @@
     reason = "a test fails by panicking"
 )]
 
+mod support;
+
 use lookback_index::{Index, Options};
-use lookback_model::event::{Event, EventData, Message};
 use lookback_model::hit::Presence;
 use lookback_model::ports::{
-    Batch, Catalogue, FileRead, FileState, IndexSink, IndexWriter, SearchAnswer, SearchPage, SearchProvider,
-    SessionFilter, SessionRead, StoreError,
+    Batch, Catalogue, FileState, IndexSink, SearchAnswer, SearchProvider, SessionFilter, StoreError,
 };
 use lookback_model::query::{SearchRequest, Sort};
-use lookback_model::source::{
-    FileRole, FileStamp, Position, ReadAccount, ReadCursor, ReadSession, SourceFile,
-};
-use lookback_model::{
-    Document, SessionFacts, SessionHeader, SessionOrdinal, TextKind, Timestamp, copies, document,
-};
+use lookback_model::{Document, TextKind, Timestamp};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-
-struct Vault {
-    folder: TempDir,
-    index: Index,
-}
-
-impl Vault {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let index = Index::open(folder.path(), Options::default()).unwrap();
-        Self { folder, index }
-    }
-
-    /// The same folder, as another process sees it.
-    fn reopened(self) -> Self {
-        let Self { folder, index } = self;
-        drop(index);
-        let index = Index::open(folder.path(), Options::default()).unwrap();
-        Self { folder, index }
-    }
-
-    fn writer(&self) -> Box<dyn IndexWriter> {
-        self.index.writer(0).unwrap().expect("nobody else writes")
-    }
-
-    fn commit(&self, reads: Vec<FileRead>) -> u64 {
-        self.writer()
-            .commit(Batch {
-                read: reads,
-                ..Batch::default()
-            })
-            .unwrap()
-    }
-
-    fn page(&self, request: &SearchRequest) -> SearchPage {
-        match self.index.search(request).unwrap() {
-            SearchAnswer::Results(page) => page,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn found(&self, query: &str) -> Vec<String> {
-        let page = self.page(&SearchRequest::new(query));
-        page.hits.into_iter().map(|hit| hit.session.session_id).collect()
-    }
-
-    fn set_missing(&self, path: &str) {
-        let rows = self.index.files().unwrap();
-        let row = rows.iter().find(|row| row.path == Path::new(path)).unwrap();
-        let presence = vec![(row.id, Presence::Missing)];
-        self.writer()
-            .commit(Batch {
-                presence,
-                ..Batch::default()
-            })
-            .unwrap();
-    }
-}
-
-fn file(path: &str) -> SourceFile {
-    SourceFile {
-        agent: "claude".into(),
-        root: "/root".into(),
-        path: path.into(),
-        role: FileRole::Transcript,
-        stamp: FileStamp {
-            size: 1,
-            modified_ns: 1,
-            device: 1,
-            inode: 1,
-        },
-    }
-}
-
-/// Adds a session of prompts, each a minute after the other, as a reader and the engine would.
-fn add(writer: &dyn IndexWriter, path: &str, id: &str, start: i64, texts: &[&str]) -> FileRead {
-    let ordinal = writer.new_session();
-    add_as(writer, ordinal, path, id, start, texts)
-}
-
-fn add_as(
-    writer: &dyn IndexWriter,
-    ordinal: SessionOrdinal,
-    path: &str,
-    id: &str,
-    start: i64,
-    texts: &[&str],
-) -> FileRead {
-    let mut key = 0;
-    let mut first_copy_key = 0;
-    for (seq, text) in texts.iter().enumerate() {
-        key = copies::chained_key(key, "user", text);
-        if seq == 1 {
-            first_copy_key = key;
-        }
-        let event = Event {
-            seq: seq as u64,
-            time: Timestamp(start + seq as i64 * 60_000),
-            data: EventData::UserMessage(Message::text(*text)),
-            surface_op: None,
-            source_event_seqs: None,
-            native_id: None,
-            copy_key: key,
-        };
-        document::documents(ordinal, &event, document::TextCaps::default(), |document| {
-            writer.add(vec![document]).unwrap()
-        });
-    }
-    let facts = SessionFacts {
-        turns: texts.len() as u64,
-        created_at: Some(Timestamp(start)),
-        updated_at: Some(Timestamp(start + texts.len() as i64 * 60_000)),
-        cwd: Some("/home/dev/shop".into()),
-        first_copy_key,
-        ..SessionFacts::default()
-    };
-    let mut header = SessionHeader::new(id, Timestamp(start));
-    header.cwd.clone_from(&facts.cwd);
-    FileRead {
-        id: None,
-        file: file(path),
-        cursor: ReadCursor {
-            position: Position::Whole,
-            state: "state".into(),
-        },
-        account: ReadAccount {
-            lines: texts.len() as u64,
-            ..ReadAccount::default()
-        },
-        sessions: vec![SessionRead {
-            ordinal,
-            session: ReadSession {
-                header,
-                facts,
-                shadowed: vec![(0, 0)],
-            },
-            resume: None,
-        }],
-    }
-}
+use support::{Vault, add};
 
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();

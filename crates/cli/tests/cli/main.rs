@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod concepts;
 mod demo;
 mod doctor;
 mod index;

@@ -118,9 +118,11 @@ pub fn delete_file(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<Se
 
 /// Of sessions with one agent and id, the fullest stands for all.
 fn choose_leader(transaction: &Transaction<'_>, agent: &str, session_id: &str) -> Result<()> {
+    // Of equals the first by path: the order in which files were read must not show.
     let sql = "UPDATE sessions SET leader = (
-            SELECT ordinal FROM sessions WHERE agent = ?1 AND session_id = ?2
-            ORDER BY turns DESC, updated_at DESC, ordinal LIMIT 1)
+            SELECT ordinal FROM sessions AS copy JOIN files ON files.id = copy.file
+            WHERE copy.agent = ?1 AND copy.session_id = ?2
+            ORDER BY turns DESC, updated_at DESC, path, ordinal LIMIT 1)
         WHERE agent = ?1 AND session_id = ?2";
     transaction.prepare_cached(sql)?.execute([agent, session_id])?;
     Ok(())

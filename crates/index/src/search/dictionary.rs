@@ -3,14 +3,18 @@
 use super::scope::{FieldScope, Scope};
 use crate::error::Result;
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tantivy_fst::Automaton;
 
 /// At most this many terms stand for a beginning or a part of a term.
 const EXPANSIONS: usize = 64;
+/// They are chosen of so many.
+const ACCEPTED: usize = 10_000;
 
-/// Terms of the fields that an automaton accepts, with how many documents hold them at most.
+/// Terms of the fields that an automaton accepts, with how many documents hold them at most. Of more than
+/// `limit` the first of the alphabet.
 fn accepted<A: Automaton + Clone>(
     scope: &Scope<'_>,
     fields: &[FieldScope],
@@ -20,17 +24,26 @@ fn accepted<A: Automaton + Clone>(
 where
     A::State: Clone,
 {
-    let mut found = BTreeMap::new();
+    let mut found: BTreeMap<String, u64> = BTreeMap::new();
     for segment in &scope.segments {
         for &field in fields {
             let terms = segment.field(field).index.terms();
             let mut stream = terms.search(automaton.clone()).into_stream()?;
             while stream.advance() {
-                if let Ok(term) = std::str::from_utf8(stream.key()) {
-                    *found.entry(term.to_owned()).or_default() += u64::from(stream.value().doc_freq);
-                }
-                if found.len() >= limit {
+                let Ok(term) = std::str::from_utf8(stream.key()) else {
+                    continue;
+                };
+                let is_full = found.len() >= limit;
+                if is_full
+                    && found
+                        .last_key_value()
+                        .is_some_and(|(last, _)| term > last.as_str())
+                {
                     break;
+                }
+                *found.entry(term.to_owned()).or_default() += u64::from(stream.value().doc_freq);
+                if found.len() > limit {
+                    found.pop_last();
                 }
             }
         }
@@ -57,7 +70,7 @@ pub(super) fn respell(scope: &Scope<'_>, term: &str) -> Result<Option<String>> {
             if candidate.chars().any(|c| c.is_ascii_digit()) != term.chars().any(|c| c.is_ascii_digit()) {
                 continue;
             }
-            let uses = scope.live_documents(&candidate, 64)?;
+            let uses = scope.live_documents(&scope.fields, &candidate, 64)?;
             let same_start = usize::from(candidate.chars().next() == term.chars().next());
             let merit = uses + same_start * 64;
             if uses > 0 && best.as_ref().is_none_or(|(known, _)| merit > *known) {
@@ -115,7 +128,7 @@ pub(super) fn taken_apart(scope: &Scope<'_>, term: &str) -> Result<Option<Vec<St
 /// When the index cannot be read.
 pub(super) fn beginning_with(scope: &Scope<'_>, start: &str) -> Result<Vec<String>> {
     let automaton = Beginning(start.as_bytes().to_vec());
-    Ok(most_used(accepted(scope, &scope.fields, &automaton, 10_000)?))
+    most_used(scope, &scope.fields, &automaton)
 }
 
 /// Terms of prose that have `part` inside. Every term is looked at, so only where identifiers are terms as a
@@ -126,13 +139,37 @@ pub(super) fn beginning_with(scope: &Scope<'_>, start: &str) -> Result<Vec<Strin
 pub(super) fn containing(scope: &Scope<'_>, part: &str) -> Result<Vec<String>> {
     let automaton = Containing::of(part.as_bytes());
     let prose: Vec<FieldScope> = scope.prose().into_iter().collect();
-    Ok(most_used(accepted(scope, &prose, &automaton, 10_000)?))
+    most_used(scope, &prose, &automaton)
 }
 
-fn most_used(terms: BTreeMap<String, u64>) -> Vec<String> {
-    let mut terms: Vec<(String, u64)> = terms.into_iter().collect();
+/// Of the terms that an automaton accepts those that most documents of the scope hold, then by the alphabet.
+fn most_used<A: Automaton + Clone>(
+    scope: &Scope<'_>,
+    fields: &[FieldScope],
+    automaton: &A,
+) -> Result<Vec<String>>
+where
+    A::State: Clone,
+{
+    let mut terms: Vec<(String, u64)> = accepted(scope, fields, automaton, ACCEPTED)?
+        .into_iter()
+        .collect();
     terms.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    terms.into_iter().take(EXPANSIONS).map(|(term, _)| term).collect()
+    let mut best: BTreeSet<(Reverse<usize>, String)> = BTreeSet::new();
+    for (term, at_most) in terms {
+        let least = best.last().filter(|_| best.len() >= EXPANSIONS);
+        if least.is_some_and(|(Reverse(uses), _)| *uses as u64 > at_most) {
+            break;
+        }
+        let uses = scope.live_documents(fields, &term, usize::MAX)?;
+        if uses > 0 {
+            best.insert((Reverse(uses), term));
+        }
+        if best.len() > EXPANSIONS {
+            best.pop_last();
+        }
+    }
+    Ok(best.into_iter().map(|(_, term)| term).collect())
 }
 
 #[derive(Clone)]

@@ -8,13 +8,13 @@
 use super::proximity;
 use super::scope::Scope;
 use super::score::{self, Scored, Scoring, Weighting};
+use super::snippet::Marks;
 use super::units::Unit;
 use super::{dictionary, ordered, stems};
 use crate::error::Result;
 use lookback_model::query::parse::{Plan, WORD_LIMIT};
 use lookback_model::query::wording;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 /// At most this many unknown words of a query are respelled.
 const RESPELLED: usize = 8;
@@ -32,8 +32,8 @@ pub(super) struct Found {
     pub route: String,
     /// The words searched for, when some were repaired.
     pub repaired: Option<Vec<String>>,
-    /// Terms to mark in snippets.
-    pub terms: BTreeSet<String>,
+    /// What to mark in snippets.
+    pub marks: Marks,
 }
 
 /// Climbs down until something is found.
@@ -54,7 +54,6 @@ pub(super) fn climb(scope: &Scope<'_>, plan: &Plan, text: &str) -> Result<Found>
         false => ladder.words(&units)?,
     };
     Ok(found.unwrap_or_else(|| Found {
-        terms: marks(&units),
         route: "or".to_owned(),
         ..Found::default()
     }))
@@ -155,17 +154,7 @@ impl Ladder<'_> {
             return Ok(None);
         }
         if units.len() > 1 {
-            let facts = |session: &Scored| self.scope.sessions.facts(session.session);
-            let order = |session: &Scored| {
-                (
-                    Reverse(ordered(session.score)),
-                    Reverse(facts(session).updated_at),
-                    session.session,
-                )
-            };
-            let last = sessions.len().min(proximity::LOOKED_AT);
-            sessions.select_nth_unstable_by_key(last - 1, order);
-            let first = sessions.get_mut(..last).unwrap_or_default();
+            let first = self.best(&mut sessions);
             let chosen: Vec<_> = first.iter().map(|session| session.session).collect();
             let exchanges = scoring.exchanges(self.scope, &chosen);
             for (session, exchange) in first.iter_mut().zip(exchanges) {
@@ -177,8 +166,31 @@ impl Ladder<'_> {
             sessions,
             route: route.to_owned(),
             repaired: None,
-            terms: marks(units),
+            marks: Marks::of(units, &scoring.rarity),
         }))
+    }
+
+    /// The sessions that are looked at more closely. Those that tie with the last of them are looked at as
+    /// well, or none of them when they are many: which of equals it is must not depend on the index.
+    fn best<'s>(&self, sessions: &'s mut [Scored]) -> &'s mut [Scored] {
+        let order = |session: &Scored| {
+            let facts = self.scope.sessions.facts(session.session);
+            (Reverse(ordered(session.score)), Reverse(facts.updated_at))
+        };
+        let last = match sessions.len() {
+            count if count <= proximity::LOOKED_AT => return sessions,
+            _ => order(
+                sessions
+                    .select_nth_unstable_by_key(proximity::LOOKED_AT - 1, order)
+                    .1,
+            ),
+        };
+        sessions.sort_unstable_by_key(|session| order(session).cmp(&last));
+        let mut count = sessions.partition_point(|session| order(session) <= last);
+        if count > 2 * proximity::LOOKED_AT {
+            count = sessions.partition_point(|session| order(session) < last);
+        }
+        sessions.get_mut(..count).unwrap_or_default()
     }
 
     /// All words side by side, in code and error texts.
@@ -357,8 +369,4 @@ fn quoted(units: &[Unit]) -> u64 {
     let bits = units.iter().enumerate().filter(|(_, unit)| unit.quoted);
     bits.filter_map(|(at, _)| 1u64.checked_shl(at as u32))
         .fold(0, |all, bit| all | bit)
-}
-
-fn marks(units: &[Unit]) -> BTreeSet<String> {
-    units.iter().flat_map(Unit::terms).collect()
 }

@@ -106,14 +106,14 @@ impl<'a> Scope<'a> {
         self.fields.iter().copied().find(|field| field.is_prose)
     }
 
-    /// In how many documents of the scope a term stands, counted up to `limit`.
+    /// In how many documents of the scope a term stands in these fields, counted up to `limit`.
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(super) fn live_documents(&self, term: &str, limit: usize) -> Result<usize> {
+    pub(super) fn live_documents(&self, fields: &[FieldScope], term: &str, limit: usize) -> Result<usize> {
         let mut count = 0;
         for segment in &self.segments {
-            for field in &self.fields {
+            for field in fields {
                 let Some(mut postings) = segment.postings(*field, term, IndexRecordOption::Basic)? else {
                     continue;
                 };
@@ -135,7 +135,7 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// When the index cannot be read.
     pub(super) fn is_known(&self, term: &str) -> Result<bool> {
-        Ok(self.live_documents(term, 1)? > 0)
+        Ok(self.live_documents(&self.fields, term, 1)? > 0)
     }
 }
 
@@ -238,9 +238,13 @@ impl<'a> Segment<'a> {
         Timestamp(self.time.get_val(document))
     }
 
-    /// Where a document stands in its session. No two documents of one kind share it.
-    pub(super) fn place(&self, document: DocId) -> (u64, u64) {
-        (self.seq.get_val(document), self.chunk.get_val(document))
+    /// Where a document stands in its session: event, kind and chunk. No two documents share it.
+    pub(super) fn place(&self, document: DocId) -> (u64, u64, u64) {
+        (
+            self.seq.get_val(document),
+            self.kind.get_val(document),
+            self.chunk.get_val(document),
+        )
     }
 }
 

@@ -10,6 +10,7 @@ use super::scope::Scope;
 use super::units::Unit;
 use crate::error::Result;
 use lookback_model::{SessionOrdinal, TextKind};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use tantivy::DocAddress;
 
@@ -304,7 +305,7 @@ fn best_documents(
     sessions: &SessionScores<'_>,
     all: u64,
 ) -> Vec<Scored> {
-    let mut found: Vec<(Scored, f32)> = Vec::new();
+    let mut found: Vec<(Scored, &DocumentScore)> = Vec::new();
     // Where in `found` a session is, plus one.
     let mut places = vec![0usize; scope.sessions.len()];
     for document in documents {
@@ -320,29 +321,37 @@ fn best_documents(
             continue;
         };
         let known = place.checked_sub(1).and_then(|at| found.get_mut(at));
-        let Some((known, known_score)) = known else {
-            found.push((here, document.score));
+        let Some((known, known_document)) = known else {
+            found.push((here, document));
             *place = found.len();
             continue;
         };
         let together = known.together || here.together;
-        if is_better(scope, (here.best, document.score), (known.best, *known_score)) {
-            (*known, *known_score) = (here, document.score);
+        if is_better(scope, document, known_document) {
+            (*known, *known_document) = (here, document);
         }
         known.together = together;
     }
     found.into_iter().map(|(scored, _)| scored).collect()
 }
 
-/// Whether one document is better than another; of equals the earlier in the session, wherever the index
-/// keeps it.
-fn is_better(scope: &Scope<'_>, one: (DocAddress, f32), other: (DocAddress, f32)) -> bool {
-    let (score, known) = (super::ordered(one.1), super::ordered(other.1));
-    let place = |address: DocAddress| {
-        let segment = scope.segment_of(address)?;
-        Some(segment.place(address.doc_id))
+/// Whether one document is better than another; of equals the earlier in the session, then the one of the
+/// session that leads the other or is older, wherever the index keeps it.
+fn is_better(scope: &Scope<'_>, one: &DocumentScore, other: &DocumentScore) -> bool {
+    let place = |document: &DocumentScore| {
+        let segment = scope.segment_of(document.address)?;
+        Some(segment.place(document.address.doc_id))
     };
-    score > known || (score == known && place(one.0) < place(other.0))
+    let follows = |document: &DocumentScore| scope.sessions.leader(document.session) != document.session;
+    super::ordered(other.score)
+        .cmp(&super::ordered(one.score))
+        .then_with(|| place(one).cmp(&place(other)))
+        .then_with(|| follows(one).cmp(&follows(other)))
+        .then_with(|| match scope.sessions.is_older(one.session, other.session) {
+            true => Ordering::Less,
+            false => Ordering::Greater,
+        })
+        .is_lt()
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use lookback_model::query::SearchRequest;
 use lookback_model::query::parse::Operators;
 use lookback_model::{SessionKind, SessionOrdinal, Timestamp};
 use rusqlite::{Connection, params};
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What ranking needs of a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +27,8 @@ pub(super) struct SessionRank {
     pub turns: u64,
     /// Calls that asked a history of sessions.
     pub recalls: u64,
+    /// Among sessions with a beginning in common that began and ended at the same time, by name.
+    order: u32,
     allowed: bool,
 }
 
@@ -107,6 +110,7 @@ impl SessionSet {
                 first_copy_key: row.get::<_, i64>(5)? as u64,
                 turns: row.get::<_, i64>(6)?.unsigned_abs(),
                 recalls: row.get::<_, i64>(7)?.unsigned_abs(),
+                order: 0,
                 allowed: request
                     .since
                     .is_none_or(|since| updated_at.is_some_and(|updated| updated >= since)),
@@ -116,8 +120,70 @@ impl SessionSet {
             }
         }
         set.narrow(connection, request, operators)?;
+        set.choose_leaders(connection)?;
         set.take_stock();
+        set.order_copies(connection)?;
         Ok(set)
+    }
+
+    /// Where the leader may not be found, the fullest of those it stands for that may be leads them, as it
+    /// would if there were no other.
+    fn choose_leaders(&mut self, connection: &Connection) -> Result<()> {
+        let mut left: BTreeMap<u32, Vec<SessionOrdinal>> = BTreeMap::new();
+        for (session, rank) in self.found() {
+            if !self.allows(SessionOrdinal(rank.leader)) {
+                left.entry(rank.leader).or_default().push(session);
+            }
+        }
+        for sessions in left.into_values() {
+            let mut named = Vec::with_capacity(sessions.len());
+            for &session in &sessions {
+                let rank = self.facts(session);
+                let fullness = Reverse((rank.turns, rank.updated_at));
+                named.push((fullness, path_of(connection, session)?, session));
+            }
+            let leader = named
+                .into_iter()
+                .min()
+                .map_or(u32::MAX, |(.., session)| session.0);
+            for session in sessions {
+                if let Some(rank) = self.ranks.get_mut(session.0 as usize) {
+                    rank.leader = leader;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives sessions that copies could be of an order by name where times give none.
+    fn order_copies(&mut self, connection: &Connection) -> Result<()> {
+        let mut tied: HashMap<_, Vec<SessionOrdinal>> = HashMap::new();
+        for (session, rank) in self.found() {
+            if rank.leader != session.0 || self.families.contains(&rank.first_copy_key) {
+                let times = (rank.created_at, rank.updated_at);
+                tied.entry(times).or_default().push(session);
+            }
+        }
+        for sessions in tied.into_values().filter(|tied| tied.len() > 1) {
+            let mut named = Vec::with_capacity(sessions.len());
+            for session in sessions {
+                let name = name_of(connection, session)?;
+                named.push((name, path_of(connection, session)?, session));
+            }
+            named.sort();
+            for (order, (.., session)) in (0..).zip(named) {
+                if let Some(rank) = self.ranks.get_mut(session.0 as usize) {
+                    rank.order = order;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The sessions that a search may find.
+    fn found(&self) -> impl Iterator<Item = (SessionOrdinal, &SessionRank)> {
+        let ranks = (0..).map(SessionOrdinal).zip(&self.ranks);
+        ranks.filter(|(_, rank)| rank.allowed)
     }
 
     /// Counts what may be found.
@@ -180,10 +246,8 @@ impl SessionSet {
 
     /// Those that a search may find, one for each group of copies.
     pub(super) fn allowed(&self) -> impl Iterator<Item = SessionOrdinal> {
-        let ranks = (0..).zip(&self.ranks);
-        ranks
-            .filter(|(at, rank)| rank.allowed && rank.leader == *at)
-            .map(|(at, _)| SessionOrdinal(at))
+        let leads = self.found().filter(|(session, rank)| rank.leader == session.0);
+        leads.map(|(session, _)| session)
     }
 
     /// What ranking needs of one.
@@ -225,7 +289,7 @@ impl SessionSet {
         let order = |session: SessionOrdinal| {
             let facts = self.facts(session);
             let follows = facts.leader != session.0;
-            (facts.created_at, facts.updated_at, follows, session)
+            (facts.created_at, facts.updated_at, follows, facts.order)
         };
         order(session) < order(other)
     }
@@ -264,4 +328,11 @@ pub(super) fn name_of(connection: &Connection, session: SessionOrdinal) -> Resul
     let mut statement =
         connection.prepare_cached("SELECT agent, session_id FROM sessions WHERE ordinal = ?1")?;
     Ok(statement.query_row(params![session.0], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+/// Where the transcript of a session is, or was.
+fn path_of(connection: &Connection, session: SessionOrdinal) -> Result<Vec<u8>> {
+    let sql = "SELECT path FROM sessions JOIN files ON files.id = file WHERE ordinal = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row(params![session.0], |row| row.get(0))?)
 }

@@ -1,67 +1,114 @@
 //! Snippets: the stretch of a text that shows best why it was found.
+//!
+//! It is the one that holds most of what was searched for, rare words before common ones. It begins and ends
+//! between words where the text has any, and marks whole matches only.
 
-use crate::analyze::{self, TermRole};
+use super::units::Unit;
+use crate::analyze;
 use lookback_model::Snippet;
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::ops::Range;
+use unicode_normalization::char::is_combining_mark;
 
-/// A snippet is about this long, in characters.
+/// A snippet is about this long, in characters; one word longer than that takes up to twice as much.
 const LENGTH: usize = 240;
 /// So much of it stands before the first match.
 const LEAD: usize = 60;
 
-/// The window of `text` with the most different terms, the earliest of equals, cut at white space.
-pub(super) fn snippet(text: &str, terms: &BTreeSet<String>) -> Snippet {
-    let matches = matches(text, terms);
-    let first = best_window(text, &matches);
-    let Some(anchor) = first else {
-        let end = boundary_before(text, forward(text, 0, LENGTH));
-        return cut(text, 0..end, &[]);
-    };
-    let start = boundary_after(text, back(text, anchor.start, LEAD), anchor.start);
-    let mut end = boundary_before(text, forward(text, start, LENGTH));
-    if end < anchor.end {
-        end = anchor.end.min(forward(text, start, 2 * LENGTH));
-    }
-    cut(text, start..end, &matches)
+/// The terms to mark in a text, and what each of them shows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    terms: HashMap<String, Shown>,
 }
 
-/// Ranges of matching terms with which term it is, ascending and joined where they touch.
-fn matches(text: &str, terms: &BTreeSet<String>) -> Vec<(Range<usize>, String)> {
-    let mut found: Vec<(Range<usize>, String)> = Vec::new();
-    for term in analyze::terms(text) {
-        if !terms.contains(&term.text) {
-            continue;
-        }
-        let range = term.range.0..term.range.1;
-        match found.last_mut() {
-            Some((last, _))
-                if range.start < last.end || (range.start == last.end && term.role == TermRole::Pair) =>
-            {
-                last.end = last.end.max(range.end);
+/// What a term shows: a part of a unit, in any of its forms, and how much that says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shown {
+    part: (usize, usize),
+    weight: u32,
+}
+
+impl Marks {
+    /// The terms of units, of each of which `rarity` says how rare it is.
+    pub(super) fn of(units: &[Unit], rarity: &[f32]) -> Self {
+        let mut marks = Self::default();
+        for (number, unit) in units.iter().enumerate() {
+            let rarity = rarity.get(number).copied().unwrap_or_default();
+            let weight = (rarity * 1_000.0) as u32 / u32::try_from(unit.sequence().len()).unwrap_or(1).max(1);
+            for alternative in &unit.alternatives {
+                for (place, (_, term)) in alternative.sequence.iter().enumerate() {
+                    let shown = Shown {
+                        part: (number, place),
+                        weight: weight.max(1),
+                    };
+                    marks.terms.entry(term.clone()).or_insert(shown);
+                }
             }
-            _ => found.push((range, term.text)),
         }
+        marks
     }
-    found
 }
 
-/// The match with which the best window begins.
-fn best_window(text: &str, matches: &[(Range<usize>, String)]) -> Option<Range<usize>> {
-    let mut best: Option<(usize, &Range<usize>)> = None;
-    for (at, (range, _)) in matches.iter().enumerate() {
-        let end = forward(text, range.start, LENGTH - LEAD);
-        let inside = matches
-            .get(at..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|(other, _)| other.end <= end);
-        let different: BTreeSet<&str> = inside.map(|(_, term)| term.as_str()).collect();
-        if best.is_none_or(|(count, _)| different.len() > count) {
-            best = Some((different.len(), range));
+/// A term that is to be marked, where it stands.
+struct Match {
+    range: Range<usize>,
+    shown: Shown,
+}
+
+/// The window of `text` that shows most of what is marked, of equals the one where it stands closest
+/// together, then the earliest.
+pub(super) fn snippet(text: &str, marks: &Marks) -> Snippet {
+    let matches = matches(text, marks);
+    let Some(core) = best_core(text, &matches) else {
+        let end = end_between(text, 0, forward(text, 0, LENGTH));
+        return cut(text, 0..end, &[], 0..0);
+    };
+    let start = start_between(text, back(text, core.start, LEAD), core.start);
+    let longest = forward(text, start, LENGTH);
+    let end = if core.end <= longest {
+        end_between(text, core.end, longest)
+    } else {
+        core.end.min(forward(text, start, 2 * LENGTH))
+    };
+    cut(text, start..end, &matches, core)
+}
+
+/// The places of terms to mark, in the order of their beginnings.
+fn matches(text: &str, marks: &Marks) -> Vec<Match> {
+    let found = analyze::terms(text).into_iter().filter_map(|term| {
+        let shown = *marks.terms.get(&term.text)?;
+        let range = term.range.0..term.range.1;
+        Some(Match { range, shown })
+    });
+    found.collect()
+}
+
+/// From the first to the last of the matches for whose sake a window is the best.
+fn best_core(text: &str, matches: &[Match]) -> Option<Range<usize>> {
+    let mut best: Option<(u32, Range<usize>)> = None;
+    for (at, first) in matches.iter().enumerate() {
+        let limit = forward(text, first.range.start, LENGTH - LEAD);
+        let mut parts = vec![first.shown.part];
+        let mut weight = first.shown.weight;
+        let mut core = first.range.clone();
+        for other in matches.get(at + 1..).unwrap_or_default() {
+            if other.range.end > limit {
+                break;
+            }
+            if !parts.contains(&other.shown.part) {
+                parts.push(other.shown.part);
+                weight += other.shown.weight;
+                core.end = core.end.max(other.range.end);
+            }
+        }
+        let is_better = best
+            .as_ref()
+            .is_none_or(|(known, range)| weight > *known || (weight == *known && core.len() < range.len()));
+        if is_better {
+            best = Some((weight, core));
         }
     }
-    best.map(|(_, range)| range.clone())
+    best.map(|(_, core)| core)
 }
 
 /// `characters` further than `at`.
@@ -85,29 +132,105 @@ fn back(text: &str, at: usize, characters: usize) -> usize {
     }
 }
 
-/// The beginning of the first word at or after `at`, not after `limit`.
-fn boundary_after(text: &str, at: usize, limit: usize) -> usize {
-    if at == 0 {
-        return 0;
-    }
-    let between = text.get(at..limit).unwrap_or_default();
-    let space = between.char_indices().find(|(_, c)| c.is_whitespace());
-    space.map_or(at, |(offset, c)| at + offset + c.len_utf8())
+/// What a cut at a place would part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Seam {
+    /// A letter and its mark, or characters that are joined into one.
+    Character,
+    /// Two letters of a word.
+    Word,
+    /// A word and a sign, or two signs, or characters of a script that writes no spaces.
+    Signs,
+    /// A word and white space.
+    Space,
 }
 
-/// The end of the last word that ends at or before `at`; `at` itself when there is no white space near.
-fn boundary_before(text: &str, at: usize) -> usize {
-    if at == text.len() {
-        return at;
+fn seam(text: &str, at: usize) -> Seam {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let (Some(before), Some(after)) = (before.chars().next_back(), after.chars().next()) else {
+        return Seam::Space;
+    };
+    if is_joined(after) || matches!(before, '\u{200C}' | '\u{200D}') {
+        return Seam::Character;
     }
-    let near = back(text, at, LEAD);
-    text.get(near..at)
-        .and_then(|stretch| stretch.rfind(char::is_whitespace))
-        .map_or(at, |offset| near + offset)
+    if before.is_whitespace() || after.is_whitespace() {
+        return Seam::Space;
+    }
+    let is_word = |c: char| (c.is_alphanumeric() || c == '_' || is_joined(c)) && !analyze::is_unspaced(c);
+    if is_word(before) && is_word(after) {
+        Seam::Word
+    } else {
+        Seam::Signs
+    }
 }
 
-fn cut(text: &str, window: Range<usize>, matches: &[(Range<usize>, String)]) -> Snippet {
-    let mut snippet = Snippet::default();
+/// Whether a character belongs to the one before it.
+fn is_joined(character: char) -> bool {
+    is_combining_mark(character)
+        || matches!(
+            character,
+            '\u{200C}' | '\u{200D}' | '\u{1F3FB}'..='\u{1F3FF}' | '\u{FF9E}' | '\u{FF9F}'
+        )
+}
+
+/// The first place from `from` to `to` at which a snippet may begin.
+fn start_between(text: &str, from: usize, to: usize) -> usize {
+    let places = places(text, from, to).filter(|at| {
+        !text
+            .get(*at..)
+            .unwrap_or_default()
+            .starts_with(char::is_whitespace)
+    });
+    let mut best = (Seam::Character, to);
+    for place in places {
+        let seam = seam(text, place);
+        if seam > best.0 {
+            best = (seam, place);
+        }
+    }
+    best.1
+}
+
+/// The last place from `from` to `to` at which a snippet may end: after a word when there is one that ends
+/// near `to`, else where the seam is best.
+fn end_between(text: &str, from: usize, to: usize) -> usize {
+    let near = back(text, to, LEAD);
+    let mut best = (Seam::Character, to);
+    for place in places(text, from, to) {
+        let is_space_before = text
+            .get(..place)
+            .unwrap_or_default()
+            .ends_with(char::is_whitespace);
+        if is_space_before && place < text.len() {
+            continue;
+        }
+        let seam = match seam(text, place) {
+            Seam::Space if place < near => Seam::Signs,
+            seam => seam,
+        };
+        if seam >= best.0 {
+            best = (seam, place);
+        }
+    }
+    best.1
+}
+
+/// The character boundaries from `from` to `to`, both included.
+fn places(text: &str, from: usize, to: usize) -> impl Iterator<Item = usize> {
+    let between = text.get(from..to).unwrap_or_default();
+    between
+        .char_indices()
+        .map(move |(offset, _)| from + offset)
+        .chain([to])
+}
+
+/// The window with an ellipsis where text was cut. Matches are marked that it holds whole, and of `core` what
+/// it holds.
+fn cut(text: &str, window: Range<usize>, matches: &[Match], core: Range<usize>) -> Snippet {
+    let mut snippet = Snippet {
+        cut: core.end > window.end,
+        ..Snippet::default()
+    };
     if window.start > 0 {
         snippet.text.push('…');
     }
@@ -118,43 +241,49 @@ fn cut(text: &str, window: Range<usize>, matches: &[(Range<usize>, String)]) -> 
     if window.end < text.len() {
         snippet.text.push('…');
     }
-    for (range, _) in matches {
-        if range.end <= window.start || range.start >= window.end {
+    let is_whole = |range: &Range<usize>| window.start <= range.start && range.end <= window.end;
+    for Match { range, .. } in matches {
+        if !(is_whole(range) || (snippet.cut && *range == core)) {
             continue;
         }
-        snippet.cut |= range.start < window.start || range.end > window.end;
-        let (start, end) = (range.start.max(window.start), range.end.min(window.end));
-        snippet
-            .matches
-            .push(start - window.start + shift..end - window.start + shift);
+        let (start, end) = (
+            range.start - window.start + shift,
+            range.end.min(window.end) - window.start + shift,
+        );
+        match snippet.matches.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            _ => snippet.matches.push(start..end),
+        }
     }
     snippet
 }
 
 #[cfg(test)]
 mod tests {
-    //! Properties: ranges lie on the text and cover searched terms; the best stretch wins.
+    //! Properties: ranges lie on the text and cover searched terms, all of them and nothing else; words and
+    //! characters stay whole; the best stretch wins.
     use super::*;
     use proptest::prelude::*;
 
-    fn terms(words: &[&str]) -> BTreeSet<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
+    fn marks(words: &[&str]) -> Marks {
+        let units: Vec<Unit> = words.iter().map(|word| Unit::term(word)).collect();
+        Marks::of(&units, &vec![1.0; words.len()])
     }
 
     fn marked(text: &str, words: &[&str]) -> Vec<String> {
-        let snippet = snippet(text, &terms(words));
-        snippet
+        let snippet = snippet(text, &marks(words));
+        let shown = snippet
             .matches
             .iter()
-            .map(|range| snippet.text[range.clone()].to_owned())
-            .collect()
+            .map(|range| snippet.text[range.clone()].to_owned());
+        shown.collect()
     }
 
     #[test]
     fn the_stretch_with_most_terms_wins() {
         let filler = "nothing of interest here ".repeat(40);
         let text = format!("redis {filler} the redis failover broke {filler}");
-        let snippet = snippet(&text, &terms(&["redis", "failover"]));
+        let snippet = snippet(&text, &marks(&["redis", "failover"]));
         assert!(
             snippet.text.contains("the redis failover broke"),
             "{}",
@@ -165,7 +294,32 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_pairs_are_one_mark() {
+    fn rare_words_win_over_common_ones_and_close_ones_over_scattered_ones() {
+        let filler = "nothing of interest here ".repeat(20);
+        let text = format!("add the test {filler} the quokka {filler}");
+        let units = ["add", "test", "quokka"].map(Unit::term);
+        let shown = snippet(&text, &Marks::of(&units, &[0.5, 0.5, 6.0]));
+        assert!(shown.text.contains("the quokka"), "{}", shown.text);
+        let text =
+            format!("refused, said the log, as ever a connection {filler} connection refused {filler}");
+        let phrase = Unit::phrase(&["connection".to_owned(), "refused".to_owned()]);
+        let shown = snippet(&text, &Marks::of(&[phrase], &[3.0]));
+        assert!(shown.text.contains("connection refused"), "{}", shown.text);
+    }
+
+    /// Forms of one word are one thing, however many of them stand together.
+    #[test]
+    fn forms_of_a_word_count_once() {
+        let filler = "nothing of interest here ".repeat(20);
+        let text = format!("retry retries retrying {filler} retry the payment {filler}");
+        let mut retry = Unit::term("retry");
+        retry.add_forms(vec!["retries".to_owned(), "retrying".to_owned()]);
+        let shown = snippet(&text, &Marks::of(&[retry, Unit::term("payment")], &[1.0, 1.0]));
+        assert!(shown.text.contains("retry the payment"), "{}", shown.text);
+    }
+
+    #[test]
+    fn neighbouring_pairs_and_parts_are_one_mark() {
         assert_eq!(
             marked("出现悬空引用错误", &["悬空", "空引", "引用"]),
             ["悬空引用"]
@@ -177,28 +331,68 @@ mod tests {
             ),
             ["getUserById"]
         );
+        assert_eq!(marked("call getUserById now", &["get", "user"]), ["getUser"]);
+    }
+
+    #[test]
+    fn words_stay_whole_where_there_are_any() {
+        let long = "x".repeat(250);
+        let text = format!("{long} before.it/cache,after {long} more");
+        let shown = snippet(&text, &marks(&["cache"]));
+        assert_eq!(shown.text, "…before.it/cache,after…");
+        let text = format!("{long}/cache/{long}");
+        assert_eq!(snippet(&text, &marks(&["cache"])).text, "…/cache/…");
+        let text = "ab ".repeat(100);
+        assert!(snippet(&text, &marks(&["none"])).text.ends_with("ab…"));
+        let text = format!("{} cafe\u{301}s", "e\u{301}".repeat(300));
+        assert!(!snippet(&text, &marks(&["cafes"])).text.starts_with("…\u{301}"));
+    }
+
+    #[test]
+    fn a_match_longer_than_a_snippet_is_cut_and_says_so() {
+        let text = format!("see {} there", "x".repeat(3_000));
+        let shown = snippet(&text, &marks(&[&"x".repeat(analyze::TERM_LIMIT)]));
+        assert!(shown.cut && shown.text.chars().count() <= 512);
+        assert_eq!(shown.matches.len(), 1);
+        assert!(!snippet(&text, &marks(&["see"])).cut);
     }
 
     #[test]
     fn text_without_a_match_gives_its_beginning() {
         assert_eq!(marked("only words", &["absent"]), Vec::<String>::new());
-        assert_eq!(snippet("only words", &terms(&["absent"])).text, "only words");
+        assert_eq!(snippet("only words", &marks(&["absent"])).text, "only words");
     }
 
     proptest! {
         #[test]
-        fn ranges_lie_on_the_text(text in "([a-c]{1,3}[ \n.]|令牌|é){0,200}", words in prop::collection::vec("[a-c]{1,3}|令牌", 1..4)) {
-            let terms: BTreeSet<String> = words.into_iter().collect();
-            let snippet = snippet(&text, &terms);
+        fn marks_are_the_terms_that_were_searched_for(
+            text in "([a-c]{1,3}[ \n._]|[ab]Cc|令牌|ｶﾞ|é|e\u{301}|👩\u{200d}💻|\\[\\[|\\]\\]|x{150} ){0,120}",
+            words in prop::collection::vec("[a-c]{1,3}|令牌|ガ|é", 1..4),
+        ) {
+            let marks = marks(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            let snippet = snippet(&text, &marks);
+            prop_assert!(snippet.text.chars().count() <= 512);
+            let shift = if snippet.text.starts_with('…') { '…'.len_utf8() } else { 0 };
+            let inner = snippet.text.trim_matches('…');
+            let places: Vec<usize> = text.match_indices(inner).map(|(at, _)| at).collect();
+            prop_assert!(!places.is_empty());
+            prop_assert!(inner.chars().next().is_none_or(|c| !is_joined(c)));
             let mut last = 0;
             for range in &snippet.matches {
-                prop_assert!(range.start >= last && range.end > range.start);
-                prop_assert!(snippet.text.get(range.clone()).is_some());
+                prop_assert!(range.start > last || last == 0, "they do not touch");
+                prop_assert!(snippet.text.get(range.clone()).is_some_and(|marked| !marked.is_empty()));
                 last = range.end;
             }
-            prop_assert!(snippet.text.chars().count() <= 2 * LENGTH + 2);
-            let inner = snippet.text.trim_matches('…');
-            prop_assert!(text.contains(inner));
+            let all: Vec<Range<usize>> = matches(&text, &marks).into_iter().map(|found| found.range).collect();
+            prop_assert_eq!(all.is_empty(), snippet.matches.is_empty());
+            // At the place that was cut out, what is marked is what matches, byte by byte.
+            let is_marked = |at: usize| snippet.matches.iter().any(|range| range.contains(&(at + shift)));
+            let is_shown = |from: usize| {
+                let window = from..from + inner.len();
+                let whole: Vec<_> = all.iter().filter(|range| window.start <= range.start && range.end <= window.end).collect();
+                (0..inner.len()).all(|at| is_marked(at) == whole.iter().any(|range| range.contains(&(at + from))))
+            };
+            prop_assert!(snippet.cut || places.into_iter().any(is_shown), "{:?} of {:?}", snippet, text);
         }
     }
 }

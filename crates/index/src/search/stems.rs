@@ -45,11 +45,14 @@ pub(super) fn forms(scope: &Scope<'_>, word: &str) -> Result<Vec<String>> {
             }
         }
     }
-    Ok(found
-        .into_iter()
-        .take(FORMS_LIMIT)
-        .map(|(_, term)| term)
-        .collect())
+    let mut forms = Vec::new();
+    for (_, term) in found {
+        // The dictionary knows words of sessions that are gone or out of scope.
+        if forms.len() < FORMS_LIMIT && scope.live_documents(&[prose], &term, 1)? > 0 {
+            forms.push(term);
+        }
+    }
+    Ok(forms)
 }
 
 /// What all forms of a word begin with: the stem as far as the word has it, without a last vowel that other

@@ -2,7 +2,6 @@
 
 use crate::analyze::{self, Term, TermRole};
 use lookback_model::query::parse::Word;
-use std::collections::BTreeSet;
 
 /// A word or phrase of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,15 +153,6 @@ impl Unit {
                     _ => None,
                 });
         wholes.next()
-    }
-
-    /// All its terms, for marking.
-    pub(super) fn terms(&self) -> BTreeSet<String> {
-        let sequences = self
-            .alternatives
-            .iter()
-            .flat_map(|alternative| &alternative.sequence);
-        sequences.map(|(_, term)| term.clone()).collect()
     }
 }
 
