@@ -3,6 +3,7 @@
 use crate::catalogue::{self, read};
 use crate::error::{Cause, Layout, Result};
 use crate::schema::TEXT_VERSION;
+use crate::search::KnownSessions;
 use crate::text::{self, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
@@ -16,7 +17,7 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How an index is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,31 @@ impl Options {
 pub struct Index {
     layout: Layout,
     options: Options,
-    catalogue: Mutex<Option<Connection>>,
+    catalogue: Mutex<Option<Opened>>,
+    text: Mutex<Option<Commit>>,
+}
+
+/// A catalogue that is opened, and what is kept of it between searches.
+struct Opened {
+    connection: Connection,
+    sessions: KnownSessions,
+}
+
+impl From<Connection> for Opened {
+    fn from(connection: Connection) -> Self {
+        Self {
+            connection,
+            sessions: KnownSessions::default(),
+        }
+    }
+}
+
+/// A commit of the text index that is opened.
+struct Commit {
+    /// Its list of segments, as it stands on disk. Segments are never changed and never named anew, so that
+    /// the same list is the same text.
+    list: Vec<u8>,
+    snapshot: Arc<TextSnapshot>,
 }
 
 impl Index {
@@ -83,7 +108,8 @@ impl Index {
         Ok(Self {
             layout,
             options,
-            catalogue: Mutex::new(opened),
+            catalogue: Mutex::new(opened.map(Opened::from)),
+            text: Mutex::default(),
         })
     }
 
@@ -98,15 +124,24 @@ impl Index {
         absent: T,
         run: impl FnOnce(&Connection) -> Result<T>,
     ) -> std::result::Result<T, StoreError> {
+        self.with_opened(absent, |opened| run(&opened.connection))
+    }
+
+    fn with_opened<T>(
+        &self,
+        absent: T,
+        run: impl FnOnce(&mut Opened) -> Result<T>,
+    ) -> std::result::Result<T, StoreError> {
         let mut held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.layout.catalogue();
         if held.is_none() {
-            *held = catalogue::open_reader(&path).map_err(|error| error.reading(&path))?;
+            let connection = catalogue::open_reader(&path).map_err(|error| error.reading(&path))?;
+            *held = connection.map(Opened::from);
         }
-        let Some(connection) = held.as_ref() else {
+        let Some(opened) = held.as_mut() else {
             return Ok(absent);
         };
-        run(connection).map_err(|error| error.reading(&path))
+        run(opened).map_err(|error| error.reading(&path))
     }
 
     /// Moves what is damaged aside, so that a new one can be begun; nothing is deleted.
@@ -138,6 +173,7 @@ impl Index {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
+        self.text.lock().unwrap_or_else(PoisonError::into_inner).take();
         match error {
             // Whole, and of no use to anybody any more.
             Cause::Outdated => fs::remove_dir_all(self.layout.text())?,
@@ -169,15 +205,36 @@ impl Index {
         }
     }
 
-    fn snapshot(&self) -> std::result::Result<Option<TextSnapshot>, StoreError> {
+    /// The last commit of the text index, opened; the one that was opened last when there is none since.
+    fn snapshot(&self) -> std::result::Result<Option<Arc<TextSnapshot>>, StoreError> {
         let path = self.layout.text();
-        if !path.join("meta.json").exists() {
-            return Ok(None);
+        let mut held = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(list) = fs::read(path.join("meta.json")) else {
+            *held = None;
+            // Whatever is there but cannot be read is for the opening to report.
+            return match path.join("meta.json").exists() {
+                true => open_text(&path).map(Some),
+                false => Ok(None),
+            };
+        };
+        if let Some(commit) = held.as_ref().filter(|commit| commit.list == list) {
+            let snapshot = Arc::clone(&commit.snapshot);
+            snapshot.unpack().map_err(|error| error.reading(&path))?;
+            return Ok(Some(snapshot));
         }
-        text::open_snapshot(&path)
-            .map(Some)
-            .map_err(|error| error.reading(&path))
+        let snapshot = open_text(&path)?;
+        // A commit between the two looks is told by the next search, which finds another list.
+        *held = Some(Commit {
+            list,
+            snapshot: Arc::clone(&snapshot),
+        });
+        Ok(Some(snapshot))
     }
+}
+
+fn open_text(path: &Path) -> std::result::Result<Arc<TextSnapshot>, StoreError> {
+    let snapshot = text::open_snapshot(path).map_err(|error| error.reading(path))?;
+    Ok(Arc::new(snapshot))
 }
 
 /// Makes the data folder, which holds what people said, for nobody but its owner.
@@ -268,8 +325,9 @@ impl SearchProvider for Index {
     fn search(&self, request: &SearchRequest) -> std::result::Result<SearchAnswer, StoreError> {
         // The text index first: the catalogue is never behind it, so every document found has its row.
         let snapshot = self.snapshot()?;
-        self.read(SearchAnswer::Results(Default::default()), |connection| {
-            crate::search::run(connection, snapshot.as_ref(), request)
+        self.with_opened(SearchAnswer::Results(Default::default()), |opened| {
+            let Opened { connection, sessions } = opened;
+            crate::search::run(connection, sessions, snapshot.as_deref(), request)
         })
     }
 }

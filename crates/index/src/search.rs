@@ -29,6 +29,7 @@ use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{SessionOrdinal, Timestamp};
 use rusqlite::Connection;
 use scope::Scope;
+pub(crate) use sessions::KnownSessions;
 use sessions::SessionSet;
 use std::cmp::Reverse;
 use tantivy::DocAddress;
@@ -42,15 +43,19 @@ struct Ranked {
     updated_at: Option<Timestamp>,
 }
 
-/// Runs a request on one state of catalogue and text index.
+/// Runs a request on one state of catalogue and text index. What is known of sessions is kept in `known`,
+/// which belongs to the connection.
 ///
 /// # Errors
 /// When either cannot be read.
 pub(crate) fn run(
     connection: &Connection,
+    known: &mut KnownSessions,
     text: Option<&TextSnapshot>,
     request: &SearchRequest,
 ) -> Result<SearchAnswer> {
+    // All that is read of the catalogue is of one state. Readers in write-ahead mode hold nobody up.
+    let _state = connection.unchecked_transaction()?;
     let generation = catalogue::meta_number(connection, "generation")?;
     let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
     let key = cursor::query_key(request);
@@ -68,7 +73,7 @@ pub(crate) fn run(
     if plan.is_blank() {
         return Ok(SearchAnswer::Results(page));
     }
-    let sessions = SessionSet::load(connection, request, &plan.operators)?;
+    let sessions = known.narrowed(connection, request, &plan.operators)?;
     let scope = text
         .map(|text| Scope::open(text, request.view, &sessions))
         .transpose()?;
@@ -178,7 +183,7 @@ fn in_order(connection: &Connection, mut ranked: Vec<Ranked>, sort: Sort) -> Res
         Sort::Relevance => ordered(ranked.score),
     };
     let key = |ranked: &Ranked| (Reverse(score_key(ranked)), Reverse(ranked.updated_at));
-    ranked.sort_by_key(|entry| (key(entry), entry.session));
+    ranked.sort_by_cached_key(|entry| (key(entry), entry.session));
     for ties in ranked
         .chunk_by_mut(|a, b| key(a) == key(b))
         .filter(|ties| ties.len() > 1)
@@ -205,11 +210,10 @@ fn evidence(scope: &Scope<'_>, best: DocAddress, found: &Found) -> Result<Option
     let (Some(segment), Some((kind, words))) = (scope.segment_of(best), scope.text_of(best)?) else {
         return Ok(None);
     };
-    let (seq, ..) = segment.place(best.doc_id);
     Ok(Some(Evidence {
         snippet: snippet::snippet(&words, &found.marks),
         kind,
         time: segment.time(best.doc_id),
-        seq,
+        seq: segment.seq(best.doc_id),
     }))
 }
