@@ -3,7 +3,7 @@
 use crate::catalogue::{self, read};
 use crate::error::{Cause, Layout, Result};
 use crate::schema::TEXT_VERSION;
-use crate::search::KnownSessions;
+use crate::search::Kept;
 use crate::text::{self, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
@@ -64,14 +64,14 @@ pub struct Index {
 /// A catalogue that is opened, and what is kept of it between searches.
 struct Opened {
     connection: Connection,
-    sessions: KnownSessions,
+    kept: Kept,
 }
 
 impl From<Connection> for Opened {
     fn from(connection: Connection) -> Self {
         Self {
             connection,
-            sessions: KnownSessions::default(),
+            kept: Kept::default(),
         }
     }
 }
@@ -326,8 +326,8 @@ impl SearchProvider for Index {
         // The text index first: the catalogue is never behind it, so every document found has its row.
         let snapshot = self.snapshot()?;
         self.with_opened(SearchAnswer::Results(Default::default()), |opened| {
-            let Opened { connection, sessions } = opened;
-            crate::search::run(connection, sessions, snapshot.as_deref(), request)
+            let Opened { connection, kept } = opened;
+            crate::search::run(connection, kept, snapshot.as_ref(), request)
         })
     }
 }

@@ -21,18 +21,26 @@ use crate::catalogue::{self, read};
 use crate::error::Result;
 use crate::text::TextSnapshot;
 use dates::DatePart;
+use hits::{Finder, LastUnits};
 use ladder::Found;
 use lookback_model::hit::{Evidence, Hit};
 use lookback_model::ports::{SearchAnswer, SearchPage};
-use lookback_model::query::parse;
+use lookback_model::query::parse::{self, Plan};
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{SessionOrdinal, Timestamp};
 use rusqlite::Connection;
 use scope::Scope;
-pub(crate) use sessions::KnownSessions;
-use sessions::SessionSet;
+use sessions::{KnownSessions, SessionSet};
 use std::cmp::Reverse;
+use std::sync::Arc;
 use tantivy::DocAddress;
+
+/// What is kept from one search to the next.
+#[derive(Default)]
+pub(crate) struct Kept {
+    sessions: KnownSessions,
+    units: LastUnits,
+}
 
 /// A session in the order of hits.
 #[derive(Clone, Copy, Debug)]
@@ -43,15 +51,15 @@ struct Ranked {
     updated_at: Option<Timestamp>,
 }
 
-/// Runs a request on one state of catalogue and text index. What is known of sessions is kept in `known`,
-/// which belongs to the connection.
+/// Runs a request on one state of catalogue and text index. What is
+/// worth keeping for the next one is in `kept`, which belongs to the connection.
 ///
 /// # Errors
 /// When either cannot be read.
 pub(crate) fn run(
     connection: &Connection,
-    known: &mut KnownSessions,
-    text: Option<&TextSnapshot>,
+    kept: &mut Kept,
+    text: Option<&Arc<TextSnapshot>>,
     request: &SearchRequest,
 ) -> Result<SearchAnswer> {
     // All that is read of the catalogue is of one state. Readers in write-ahead mode hold nobody up.
@@ -73,7 +81,7 @@ pub(crate) fn run(
     if plan.is_blank() {
         return Ok(SearchAnswer::Results(page));
     }
-    let sessions = known.narrowed(connection, request, &plan.operators)?;
+    let sessions = kept.sessions.narrowed(connection, request, &plan.operators)?;
     let scope = text
         .map(|text| Scope::open(text, request.view, &sessions))
         .transpose()?;
@@ -81,7 +89,7 @@ pub(crate) fn run(
     let ranked = match &scope {
         _ if plan.words.is_empty() => operator_only(connection, &sessions)?,
         Some(scope) => {
-            found = ladder::climb(scope, &plan, &request.query)?;
+            found = climb(kept, scope, &sessions, &plan, request)?;
             rank(connection, &found, &sessions, request)?
         }
         None => Vec::new(),
@@ -111,6 +119,21 @@ pub(crate) fn run(
         page.cursor = Some(cursor::encode(&identity, generation, offset + cut, key));
     }
     Ok(SearchAnswer::Results(page))
+}
+
+/// Climbs the ladder with what the last search found, and keeps what this one finds.
+fn climb(
+    kept: &mut Kept,
+    scope: &Scope<'_>,
+    sessions: &Arc<SessionSet>,
+    plan: &Plan,
+    request: &SearchRequest,
+) -> Result<Found> {
+    let (text, view) = (scope.text(), request.view);
+    let finder = Finder::new(scope, kept.units.take(text, sessions, view));
+    let found = ladder::climb(&finder, plan, &request.query)?;
+    kept.units.keep(text, sessions, view, finder);
+    Ok(found)
 }
 
 /// A query of operators alone lists the sessions that satisfy them, newest first.

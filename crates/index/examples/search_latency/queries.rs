@@ -7,6 +7,8 @@ use lookback_model::ports::{Catalogue, SessionFilter};
 use lookback_model::query::{SearchRequest, Sort};
 use std::collections::BTreeMap;
 
+/// A word of one session.
+pub(crate) const RARE_WORD: &str = "brontolith";
 /// Hits on a page.
 pub(crate) const PAGE: usize = 20;
 /// Long queries that are typed.
@@ -57,7 +59,7 @@ pub(crate) fn mix(index: &Index) -> Result<Vec<Mixed>, Failure> {
         ..Mixed::new(name, query)
     };
     Ok(vec![
-        Mixed::new("rare word", "brontolith"),
+        Mixed::new("rare word", RARE_WORD),
         Mixed::new("common word", "error"),
         Mixed::new("three words", "error config parser"),
         Mixed::new("phrase", "\"connection refused\""),
@@ -76,6 +78,11 @@ pub(crate) fn mix(index: &Index) -> Result<Vec<Mixed>, Failure> {
         any("question", "why does the parser fail when the config is missing"),
         any("any of several words", "error config parser timeout cache retry"),
     ])
+}
+
+/// A query that has no word in common with another.
+pub(crate) fn other_than(mixed: &Mixed) -> &'static str {
+    if mixed.query == RARE_WORD { "纠缠" } else { RARE_WORD }
 }
 
 /// The working directory of most sessions.

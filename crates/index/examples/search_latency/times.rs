@@ -17,29 +17,39 @@ const FEW: usize = 3;
 pub(crate) struct Times(Vec<f64>);
 
 impl Times {
-    /// Of what is measured.
-    pub(crate) fn of<T>(run: impl FnMut() -> Result<T, Failure>) -> Result<Self, Failure> {
-        Self::measured(RUNS, LONGEST, run)
+    /// Of what is measured, with something before each run that is not measured.
+    pub(crate) fn after<T>(
+        before: impl FnMut() -> Result<(), Failure>,
+        run: impl FnMut() -> Result<T, Failure>,
+    ) -> Result<Self, Failure> {
+        Self::measured(RUNS, LONGEST, before, run)
     }
 
     /// Of what it is compared with.
     pub(crate) fn of_peer<T>(run: impl FnMut() -> Result<T, Failure>) -> Result<Self, Failure> {
-        Self::measured(RUNS, PEER_LONGEST, run)
+        Self::measured(RUNS, PEER_LONGEST, || Ok(()), run)
     }
 
     /// Of a few runs.
     pub(crate) fn of_few<T>(run: impl FnMut() -> Result<T, Failure>) -> Result<Self, Failure> {
-        Self::measured(FEW, LONGEST, run)
+        Self::measured(FEW, LONGEST, || Ok(()), run)
+    }
+
+    /// Of a single run.
+    pub(crate) fn of_one<T>(run: impl FnMut() -> Result<T, Failure>) -> Result<Self, Failure> {
+        Self::measured(1, LONGEST, || Ok(()), run)
     }
 
     fn measured<T>(
         runs: usize,
         longest: Duration,
+        mut before: impl FnMut() -> Result<(), Failure>,
         mut run: impl FnMut() -> Result<T, Failure>,
     ) -> Result<Self, Failure> {
         let begun = Instant::now();
         let mut times = Self::default();
         while times.0.len() < runs && (times.0.len() < FEW || begun.elapsed() < longest) {
+            before()?;
             let start = Instant::now();
             let result = run()?;
             times.push(start.elapsed().as_secs_f64() * 1_000.0);

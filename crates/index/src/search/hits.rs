@@ -1,12 +1,14 @@
 //! The documents of a unit: every one in scope that holds the word or phrase, and how much of it.
 
 use super::scope::{FieldScope, Scope, Segment};
+use super::sessions::SessionSet;
 use super::units::{Alternative, Unit};
 use crate::error::Result;
-use lookback_model::{SessionOrdinal, TextKind};
+use crate::text::TextSnapshot;
+use lookback_model::{SessionOrdinal, TextKind, View};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, TERMINATED};
 
@@ -25,19 +27,74 @@ pub(super) struct UnitHit {
     pub length: u32,
 }
 
+/// A unit and its documents.
+type Known = (Unit, Arc<Vec<UnitHit>>);
+
+/// The units of the last search with their documents: whoever types a query letter by letter changes one word
+/// at a time.
+#[derive(Default)]
+pub(crate) struct LastUnits {
+    /// What they were looked up in.
+    scope: Option<(Arc<TextSnapshot>, Arc<SessionSet>, View)>,
+    units: Vec<Known>,
+}
+
+impl LastUnits {
+    /// So many documents are kept at most.
+    const LIMIT: usize = 1 << 20;
+
+    /// Takes the units out that are of this very state of text and sessions.
+    pub(super) fn take(
+        &mut self,
+        text: &Arc<TextSnapshot>,
+        sessions: &Arc<SessionSet>,
+        view: View,
+    ) -> Vec<(Unit, Arc<Vec<UnitHit>>)> {
+        let units = std::mem::take(&mut self.units);
+        let is_same = self.scope.take().is_some_and(|(known_text, known_sessions, known_view)| {
+            Arc::ptr_eq(&known_text, text) && Arc::ptr_eq(&known_sessions, sessions) && known_view == view
+        });
+        if is_same { units } else { Vec::new() }
+    }
+
+    /// Keeps the units of a search.
+    pub(super) fn keep(
+        &mut self,
+        text: &Arc<TextSnapshot>,
+        sessions: &Arc<SessionSet>,
+        view: View,
+        finder: Finder<'_>,
+    ) {
+        let mut left = Self::LIMIT;
+        let units = finder.known.into_inner().into_iter();
+        let kept = units.filter(|(_, hits)| match left.checked_sub(hits.len()) {
+            Some(less) => {
+                left = less;
+                true
+            }
+            None => false,
+        });
+        self.units = kept.collect();
+        self.scope = Some((Arc::clone(text), Arc::clone(sessions), view));
+    }
+}
+
 /// The documents of the units of a search. A unit that is asked for again is not looked up again.
 pub(super) struct Finder<'a> {
     /// Where is looked.
     pub scope: &'a Scope<'a>,
-    known: RefCell<Vec<(Unit, Rc<Vec<UnitHit>>)>>,
+    known: RefCell<Vec<Known>>,
+    last: RefCell<Vec<Known>>,
     tally: RefCell<Tally>,
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(scope: &'a Scope<'a>) -> Self {
+    /// A finder that has the units of the last search at hand.
+    pub(super) fn new(scope: &'a Scope<'a>, last: Vec<(Unit, Arc<Vec<UnitHit>>)>) -> Self {
         Self {
             scope,
             known: RefCell::default(),
+            last: RefCell::new(last),
             tally: RefCell::default(),
         }
     }
@@ -47,12 +104,17 @@ impl<'a> Finder<'a> {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(super) fn of_unit(&self, unit: &Unit) -> Result<Rc<Vec<UnitHit>>> {
+    pub(super) fn of_unit(&self, unit: &Unit) -> Result<Arc<Vec<UnitHit>>> {
         if let Some((_, hits)) = self.known.borrow().iter().find(|(known, _)| known == unit) {
-            return Ok(Rc::clone(hits));
+            return Ok(Arc::clone(hits));
         }
-        let hits = Rc::new(self.look_up(unit)?);
-        self.known.borrow_mut().push((unit.clone(), Rc::clone(&hits)));
+        let mut last = self.last.borrow_mut();
+        let known = match last.iter().position(|(known, _)| known == unit) {
+            Some(at) => last.swap_remove(at),
+            None => (unit.clone(), Arc::new(self.look_up(unit)?)),
+        };
+        let hits = Arc::clone(&known.1);
+        self.known.borrow_mut().push(known);
         Ok(hits)
     }
 

@@ -41,15 +41,15 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn climb(scope: &Scope<'_>, plan: &Plan, text: &str) -> Result<Found> {
+pub(super) fn climb(finder: &Finder<'_>, plan: &Plan, text: &str) -> Result<Found> {
     let units: Vec<Unit> = plan.words.iter().filter_map(Unit::of).collect();
     if units.is_empty() {
         return Ok(Found::default());
     }
     let is_literal = wording::is_literal(text);
     let ladder = Ladder {
-        scope,
-        finder: Finder::new(scope),
+        scope: finder.scope,
+        finder,
         is_literal,
     };
     let telling = telling(&units);
@@ -77,7 +77,7 @@ fn telling(units: &[Unit]) -> Vec<Unit> {
 
 struct Ladder<'a> {
     scope: &'a Scope<'a>,
-    finder: Finder<'a>,
+    finder: &'a Finder<'a>,
     is_literal: bool,
 }
 
@@ -143,7 +143,7 @@ impl Ladder<'_> {
         } else {
             Weighting::Talk
         };
-        score::score(&self.finder, units, weighting, wanted)
+        score::score(self.finder, units, weighting, wanted)
     }
 
     /// Whether at least so many of the units stand anywhere. Where fewer do, no session can hold as many, and

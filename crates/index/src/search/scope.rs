@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::schema::Fields;
 use crate::text::TextSnapshot;
 use lookback_model::{SessionOrdinal, TextKind, Timestamp, View};
+use std::sync::Arc;
 use tantivy::postings::{BlockSegmentPostings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhraseQuery, Query, Scorer};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -22,7 +23,7 @@ pub(super) struct Scope<'a> {
     pub fields: Vec<FieldScope>,
     /// The parts of the text index.
     pub segments: Vec<Segment<'a>>,
-    text: &'a TextSnapshot,
+    text: &'a Arc<TextSnapshot>,
 }
 
 /// A field that is searched.
@@ -50,7 +51,7 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(super) fn open(text: &'a TextSnapshot, view: View, sessions: &'a SessionSet) -> Result<Self> {
+    pub(super) fn open(text: &'a Arc<TextSnapshot>, view: View, sessions: &'a SessionSet) -> Result<Self> {
         let kinds = view.kinds();
         let Fields { prose, tools, .. } = text.fields;
         let holds = |field| kinds.iter().any(|&kind| text.fields.text(kind) == field);
@@ -75,6 +76,11 @@ impl<'a> Scope<'a> {
             segments,
             text,
         })
+    }
+
+    /// The state of the text index.
+    pub(super) fn text(&self) -> &'a Arc<TextSnapshot> {
+        self.text
     }
 
     /// Whose words a document holds and which, when it can be read.

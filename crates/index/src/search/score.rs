@@ -12,7 +12,7 @@ use crate::error::Result;
 use lookback_model::{SessionOrdinal, TextKind};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 use tantivy::DocAddress;
 
 /// A session that holds at least one unit.
@@ -234,7 +234,7 @@ pub(super) fn score(
 
 /// The documents of a unit, and how rare it is.
 struct UnitDocuments {
-    hits: Rc<Vec<UnitHit>>,
+    hits: Arc<Vec<UnitHit>>,
     rarity: f32,
     bit: u64,
 }

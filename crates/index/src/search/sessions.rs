@@ -78,7 +78,7 @@ pub(super) struct SessionSet {
 
 /// What is known of all sessions, kept from one search to the next while nobody writes.
 #[derive(Default)]
-pub(crate) struct KnownSessions {
+pub(super) struct KnownSessions {
     /// What SQLite calls this state of the catalogue on this connection.
     version: Option<i64>,
     /// As the catalogue has them.
@@ -87,6 +87,17 @@ pub(crate) struct KnownSessions {
     all: Option<Arc<SessionSet>>,
     /// For searches with filters.
     places: Option<Vec<Place>>,
+    /// The filters of the last search that had any, and what they let through.
+    last: Option<(Filters, Arc<SessionSet>)>,
+}
+
+/// What narrows a search.
+#[derive(PartialEq)]
+struct Filters {
+    agents: Vec<String>,
+    paths: Vec<String>,
+    since: Option<Timestamp>,
+    operators: Operators,
 }
 
 /// What filters look into.
@@ -120,6 +131,15 @@ impl KnownSessions {
             self.all = Some(Arc::clone(&all));
             return Ok(all);
         }
+        let filters = Filters {
+            agents: request.agents.clone(),
+            paths: request.paths.clone(),
+            since: request.since,
+            operators: operators.clone(),
+        };
+        if let Some((_, narrowed)) = self.last.as_ref().filter(|(known, _)| *known == filters) {
+            return Ok(Arc::clone(narrowed));
+        }
         let mut ranks = self.rows.clone();
         if let Some(since) = request.since {
             for rank in &mut ranks {
@@ -134,7 +154,9 @@ impl KnownSessions {
             narrow(&mut ranks, &places, &folders, request, operators);
             self.places = Some(places);
         }
-        Ok(Arc::new(SessionSet::of(ranks, connection)?))
+        let narrowed = Arc::new(SessionSet::of(ranks, connection)?);
+        self.last = Some((filters, Arc::clone(&narrowed)));
+        Ok(narrowed)
     }
 
     /// Reads all anew when another connection has written since.
