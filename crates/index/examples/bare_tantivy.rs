@@ -5,11 +5,12 @@
 //! `{"seconds":…,"documents":…,"textBytes":…,"indexBytes":…}`. The time runs from the first document to
 //! the last merge; reading the texts beforehand is not part of it.
 
+#[path = "stored/texts.rs"]
+mod stored;
+
 use std::path::Path;
 use std::time::Instant;
-use tantivy::collector::DocSetCollector;
-use tantivy::query::AllQuery;
-use tantivy::schema::{STORED, Schema, TEXT, Value};
+use tantivy::schema::{STORED, Schema, TEXT};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{Index, IndexSettings, TantivyDocument, doc};
 
@@ -20,8 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args_os()
         .nth(1)
         .ok_or("name the data folder of a finished index")?;
-    let texts = texts(&Path::new(&folder).join("text"))?;
-    let text_bytes: usize = texts.iter().map(String::len).sum();
+    let texts = stored::texts(Path::new(&folder))?;
+    let text_bytes: usize = texts.iter().map(|stored| stored.text.len()).sum();
 
     let mut builder = Schema::builder();
     let body = builder.add_text_field("body", TEXT | STORED);
@@ -34,8 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut writer = index.writer_with_num_threads::<TantivyDocument>(threads, HEAP_BYTES)?;
-    for text in &texts {
-        writer.add_document(doc!(body => text.as_str()))?;
+    for stored in &texts {
+        writer.add_document(doc!(body => stored.text.as_str()))?;
     }
     writer.commit()?;
     writer.wait_merging_threads()?;
@@ -61,25 +62,4 @@ fn settings() -> IndexSettings {
         docstore_compression: Compressor::Zstd(ZstdCompressor::default()),
         ..IndexSettings::default()
     }
-}
-
-/// Every stored text of an index.
-fn texts(path: &Path) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-    let index = Index::open_in_dir(path)?;
-    let (_, fields) = lookback_index::schema::schema();
-    let searcher = index.reader()?.searcher();
-    let mut addresses: Vec<_> = searcher
-        .search(&AllQuery, &DocSetCollector)?
-        .into_iter()
-        .collect();
-    addresses.sort();
-    let mut texts = Vec::with_capacity(addresses.len());
-    for address in addresses {
-        let document: TantivyDocument = searcher.doc(address)?;
-        let text = [fields.prose, fields.tools]
-            .into_iter()
-            .find_map(|field| document.get_first(field)?.as_str());
-        texts.extend(text.map(str::to_owned));
-    }
-    Ok(texts)
 }

@@ -3,7 +3,8 @@
 use crate::catalogue::{self, read};
 use crate::error::{Cause, Layout, Result};
 use crate::schema::TEXT_VERSION;
-use crate::text::{self, Payload, TextSnapshot};
+use crate::search::Kept;
+use crate::text::{self, TextSnapshot};
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
 use lookback_model::document::TextCaps;
@@ -62,9 +63,31 @@ impl Options {
 pub struct Index {
     layout: Layout,
     options: Options,
-    catalogue: Mutex<Option<Connection>>,
-    /// The text index as texts were last taken from it: opening it takes longer than one session's texts.
-    recalled: Mutex<Option<(Payload, Arc<TextSnapshot>)>>,
+    catalogue: Mutex<Option<Opened>>,
+    text: Mutex<Option<Commit>>,
+}
+
+/// A catalogue that is opened, and what is kept of it between searches.
+struct Opened {
+    connection: Connection,
+    kept: Kept,
+}
+
+impl From<Connection> for Opened {
+    fn from(connection: Connection) -> Self {
+        Self {
+            connection,
+            kept: Kept::default(),
+        }
+    }
+}
+
+/// A commit of the text index that is opened.
+struct Commit {
+    /// Its list of segments, as it stands on disk. Segments are never changed and never named anew, so that
+    /// the same list is the same text.
+    list: Vec<u8>,
+    snapshot: Arc<TextSnapshot>,
 }
 
 impl Index {
@@ -91,8 +114,8 @@ impl Index {
         Ok(Self {
             layout,
             options,
-            catalogue: Mutex::new(opened),
-            recalled: Mutex::default(),
+            catalogue: Mutex::new(opened.map(Opened::from)),
+            text: Mutex::default(),
         })
     }
 
@@ -107,15 +130,24 @@ impl Index {
         absent: T,
         run: impl FnOnce(&Connection) -> Result<T>,
     ) -> std::result::Result<T, StoreError> {
+        self.with_opened(absent, |opened| run(&opened.connection))
+    }
+
+    fn with_opened<T>(
+        &self,
+        absent: T,
+        run: impl FnOnce(&mut Opened) -> Result<T>,
+    ) -> std::result::Result<T, StoreError> {
         let mut held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.layout.catalogue();
         if held.is_none() {
-            *held = catalogue::open_reader(&path).map_err(|error| error.reading(&path))?;
+            let connection = catalogue::open_reader(&path).map_err(|error| error.reading(&path))?;
+            *held = connection.map(Opened::from);
         }
-        let Some(connection) = held.as_ref() else {
+        let Some(opened) = held.as_mut() else {
             return Ok(absent);
         };
-        run(connection).map_err(|error| error.reading(&path))
+        run(opened).map_err(|error| error.reading(&path))
     }
 
     /// Moves what is damaged aside, so that a new one can be begun; nothing is deleted.
@@ -147,6 +179,7 @@ impl Index {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
+        self.text.lock().unwrap_or_else(PoisonError::into_inner).take();
         match error {
             // Whole, and of no use to anybody any more.
             Cause::Outdated => fs::remove_dir_all(self.layout.text())?,
@@ -178,28 +211,36 @@ impl Index {
         }
     }
 
-    /// The text index as of the last commit, opened anew only when there was one since it was last asked for.
-    fn recalled(&self) -> std::result::Result<Option<Arc<TextSnapshot>>, StoreError> {
-        let mut recalled = self.recalled.lock().unwrap_or_else(PoisonError::into_inner);
-        let payload = text::payload_in(&self.layout.text()).unwrap_or_default();
-        let held = recalled.as_ref().filter(|(held, _)| *held == payload);
-        if let Some((_, snapshot)) = held {
-            return Ok(Some(snapshot.clone()));
-        }
-        let snapshot = self.snapshot()?.map(Arc::new);
-        *recalled = snapshot.clone().map(|snapshot| (payload, snapshot));
-        Ok(snapshot)
-    }
-
-    fn snapshot(&self) -> std::result::Result<Option<TextSnapshot>, StoreError> {
+    /// The last commit of the text index, opened; the one that was opened last when there is none since.
+    fn snapshot(&self) -> std::result::Result<Option<Arc<TextSnapshot>>, StoreError> {
         let path = self.layout.text();
-        if !path.join("meta.json").exists() {
-            return Ok(None);
+        let mut held = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(list) = fs::read(path.join("meta.json")) else {
+            *held = None;
+            // Whatever is there but cannot be read is for the opening to report.
+            return match path.join("meta.json").exists() {
+                true => open_text(&path).map(Some),
+                false => Ok(None),
+            };
+        };
+        if let Some(commit) = held.as_ref().filter(|commit| commit.list == list) {
+            let snapshot = Arc::clone(&commit.snapshot);
+            snapshot.unpack().map_err(|error| error.reading(&path))?;
+            return Ok(Some(snapshot));
         }
-        text::open_snapshot(&path)
-            .map(Some)
-            .map_err(|error| error.reading(&path))
+        let snapshot = open_text(&path)?;
+        // A commit between the two looks is told by the next search, which finds another list.
+        *held = Some(Commit {
+            list,
+            snapshot: Arc::clone(&snapshot),
+        });
+        Ok(Some(snapshot))
     }
+}
+
+fn open_text(path: &Path) -> std::result::Result<Arc<TextSnapshot>, StoreError> {
+    let snapshot = text::open_snapshot(path).map_err(|error| error.reading(path))?;
+    Ok(Arc::new(snapshot))
 }
 
 /// Makes the data folder, which holds what people said, for nobody but its owner.
@@ -281,7 +322,7 @@ impl Catalogue for Index {
     }
 
     fn stored_text(&self, session: SessionOrdinal) -> std::result::Result<Vec<StoredText>, StoreError> {
-        let Some(snapshot) = self.recalled()? else {
+        let Some(snapshot) = self.snapshot()? else {
             return Ok(Vec::new());
         };
         snapshot
@@ -294,8 +335,9 @@ impl SearchProvider for Index {
     fn search(&self, request: &SearchRequest) -> std::result::Result<SearchAnswer, StoreError> {
         // The text index first: the catalogue is never behind it, so every document found has its row.
         let snapshot = self.snapshot()?;
-        self.read(SearchAnswer::Results(Default::default()), |connection| {
-            crate::search::run(connection, snapshot.as_ref(), request)
+        self.with_opened(SearchAnswer::Results(Default::default()), |opened| {
+            let Opened { connection, kept } = opened;
+            crate::search::run(connection, kept, snapshot.as_ref(), request)
         })
     }
 }

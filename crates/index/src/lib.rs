@@ -8,6 +8,7 @@
 pub mod analyze;
 pub mod archive;
 pub mod catalogue;
+mod columns;
 mod error;
 mod index;
 pub mod schema;

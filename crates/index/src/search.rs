@@ -21,17 +21,26 @@ use crate::catalogue::{self, read};
 use crate::error::Result;
 use crate::text::TextSnapshot;
 use dates::DatePart;
+use hits::{Finder, LastUnits};
 use ladder::Found;
 use lookback_model::hit::{Evidence, Hit};
 use lookback_model::ports::{SearchAnswer, SearchPage};
-use lookback_model::query::parse;
+use lookback_model::query::parse::{self, Plan};
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{SessionOrdinal, Timestamp};
 use rusqlite::Connection;
 use scope::Scope;
-use sessions::SessionSet;
+use sessions::{KnownSessions, SessionSet};
 use std::cmp::Reverse;
+use std::sync::Arc;
 use tantivy::DocAddress;
+
+/// What is kept from one search to the next.
+#[derive(Default)]
+pub(crate) struct Kept {
+    sessions: KnownSessions,
+    units: LastUnits,
+}
 
 /// A session in the order of hits.
 #[derive(Clone, Copy, Debug)]
@@ -42,15 +51,19 @@ struct Ranked {
     updated_at: Option<Timestamp>,
 }
 
-/// Runs a request on one state of catalogue and text index.
+/// Runs a request on one state of catalogue and text index. What is
+/// worth keeping for the next one is in `kept`, which belongs to the connection.
 ///
 /// # Errors
 /// When either cannot be read.
 pub(crate) fn run(
     connection: &Connection,
-    text: Option<&TextSnapshot>,
+    kept: &mut Kept,
+    text: Option<&Arc<TextSnapshot>>,
     request: &SearchRequest,
 ) -> Result<SearchAnswer> {
+    // All that is read of the catalogue is of one state. Readers in write-ahead mode hold nobody up.
+    let _state = connection.unchecked_transaction()?;
     let generation = catalogue::meta_number(connection, "generation")?;
     let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
     let key = cursor::query_key(request);
@@ -68,7 +81,7 @@ pub(crate) fn run(
     if plan.is_blank() {
         return Ok(SearchAnswer::Results(page));
     }
-    let sessions = SessionSet::load(connection, request, &plan.operators)?;
+    let sessions = kept.sessions.narrowed(connection, request, &plan.operators)?;
     let scope = text
         .map(|text| Scope::open(text, request.view, &sessions))
         .transpose()?;
@@ -76,7 +89,7 @@ pub(crate) fn run(
     let ranked = match &scope {
         _ if plan.words.is_empty() => operator_only(connection, &sessions)?,
         Some(scope) => {
-            found = ladder::climb(scope, &plan, &request.query)?;
+            found = climb(kept, scope, &sessions, &plan, request)?;
             rank(connection, &found, &sessions, request)?
         }
         None => Vec::new(),
@@ -106,6 +119,21 @@ pub(crate) fn run(
         page.cursor = Some(cursor::encode(&identity, generation, offset + cut, key));
     }
     Ok(SearchAnswer::Results(page))
+}
+
+/// Climbs the ladder with what the last search found, and keeps what this one finds.
+fn climb(
+    kept: &mut Kept,
+    scope: &Scope<'_>,
+    sessions: &Arc<SessionSet>,
+    plan: &Plan,
+    request: &SearchRequest,
+) -> Result<Found> {
+    let (text, view) = (scope.text(), request.view);
+    let finder = Finder::new(scope, kept.units.take(text, sessions, view));
+    let found = ladder::climb(&finder, plan, &request.query)?;
+    kept.units.keep(text, sessions, view, finder);
+    Ok(found)
 }
 
 /// A query of operators alone lists the sessions that satisfy them, newest first.
@@ -178,7 +206,7 @@ fn in_order(connection: &Connection, mut ranked: Vec<Ranked>, sort: Sort) -> Res
         Sort::Relevance => ordered(ranked.score),
     };
     let key = |ranked: &Ranked| (Reverse(score_key(ranked)), Reverse(ranked.updated_at));
-    ranked.sort_by_key(|entry| (key(entry), entry.session));
+    ranked.sort_by_cached_key(|entry| (key(entry), entry.session));
     for ties in ranked
         .chunk_by_mut(|a, b| key(a) == key(b))
         .filter(|ties| ties.len() > 1)
@@ -205,11 +233,10 @@ fn evidence(scope: &Scope<'_>, best: DocAddress, found: &Found) -> Result<Option
     let (Some(segment), Some((kind, words))) = (scope.segment_of(best), scope.text_of(best)?) else {
         return Ok(None);
     };
-    let (seq, ..) = segment.place(best.doc_id);
     Ok(Some(Evidence {
         snippet: snippet::snippet(&words, &found.marks),
         kind,
         time: segment.time(best.doc_id),
-        seq,
+        seq: segment.seq(best.doc_id),
     }))
 }

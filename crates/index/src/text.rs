@@ -1,12 +1,13 @@
 //! Opening the text index, without waiting for anybody.
 
+use crate::columns::Columns;
 use crate::error::{Cause, Result};
 use crate::schema::{self, Fields};
 use lookback_model::ports::StoredText;
 use lookback_model::{SessionOrdinal, TextKind, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
@@ -32,9 +33,35 @@ pub(crate) struct TextSnapshot {
     pub searcher: Searcher,
     /// Its fields.
     pub fields: Fields,
+    columns: OnceLock<Vec<Columns>>,
 }
 
 impl TextSnapshot {
+    /// The columns of its segments.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn columns(&self) -> Result<&[Columns]> {
+        if let Some(columns) = self.columns.get() {
+            return Ok(columns);
+        }
+        let readers = self.searcher.segment_readers().iter();
+        let columns = readers.map(|reader| Columns::open(reader, &self.fields));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(self.columns.get_or_init(|| columns))
+    }
+
+    /// Unpacks what is read most, for a process that searches more than once.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn unpack(&self) -> Result<()> {
+        for (columns, reader) in self.columns()?.iter().zip(self.searcher.segment_readers()) {
+            columns.unpack(reader);
+        }
+        Ok(())
+    }
+
     /// A session's text as it was indexed, in order.
     ///
     /// # Errors
@@ -78,9 +105,8 @@ impl TextSnapshot {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn text_of(&self, address: DocAddress) -> Result<Option<(TextKind, String)>> {
-        let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
-        let code = columns.u64(schema::KIND)?.first(address.doc_id);
-        let Some(kind) = code.and_then(TextKind::from_code) else {
+        let columns = self.columns()?.get(address.segment_ord as usize);
+        let Some(kind) = columns.and_then(|columns| columns.kind(address.doc_id)) else {
             return Ok(None);
         };
         let document: TantivyDocument = self.searcher.doc(address)?;
@@ -124,6 +150,7 @@ pub(crate) fn open_snapshot(path: &Path) -> Result<TextSnapshot> {
             return Ok(TextSnapshot {
                 searcher: reader.searcher(),
                 fields,
+                columns: OnceLock::new(),
             });
         }
         tries += 1;

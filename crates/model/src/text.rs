@@ -52,7 +52,15 @@ impl TextKind {
 
     /// The kind of a stored number.
     pub fn from_code(code: u64) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.code() == code)
+        match code {
+            0 => Some(Self::User),
+            1 => Some(Self::Agent),
+            2 => Some(Self::Reasoning),
+            3 => Some(Self::Call),
+            4 => Some(Self::Result),
+            5 => Some(Self::Context),
+            _ => None,
+        }
     }
 
     /// Contract A's role of such text.

@@ -1,11 +1,11 @@
 //! Looking through the term dictionary: close spellings, beginnings and parts of terms.
 
-use super::scope::{FieldScope, Scope};
+use super::scope::{FieldScope, Scope, Segment};
 use crate::error::Result;
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tantivy_fst::Automaton;
 
 /// At most this many terms stand for a beginning or a part of a term.
@@ -13,8 +13,40 @@ const EXPANSIONS: usize = 64;
 /// They are chosen of so many.
 const ACCEPTED: usize = 10_000;
 
-/// Terms of the fields that an automaton accepts, with how many documents hold them at most. Of more than
-/// `limit` the first of the alphabet.
+/// Terms with how many documents hold them at most. Of more than `limit` the first of the alphabet.
+struct Accepted {
+    terms: BTreeMap<String, u64>,
+    limit: usize,
+}
+
+impl Accepted {
+    fn new(limit: usize) -> Self {
+        Self {
+            terms: BTreeMap::new(),
+            limit,
+        }
+    }
+
+    /// Takes a term in; `false` when neither it nor any later one is among the first.
+    fn take(&mut self, term: &str, documents: u32) -> bool {
+        if let Some(known) = self.terms.get_mut(term) {
+            *known += u64::from(documents);
+            return true;
+        }
+        let is_full = self.terms.len() >= self.limit;
+        let last = self.terms.last_key_value();
+        if is_full && last.is_some_and(|(last, _)| term > last.as_str()) {
+            return false;
+        }
+        self.terms.insert(term.to_owned(), documents.into());
+        if self.terms.len() > self.limit {
+            self.terms.pop_last();
+        }
+        true
+    }
+}
+
+/// Terms of the fields that an automaton accepts.
 fn accepted<A: Automaton + Clone>(
     scope: &Scope<'_>,
     fields: &[FieldScope],
@@ -24,31 +56,34 @@ fn accepted<A: Automaton + Clone>(
 where
     A::State: Clone,
 {
-    let mut found: BTreeMap<String, u64> = BTreeMap::new();
+    let mut found = Accepted::new(limit);
     for segment in &scope.segments {
         for &field in fields {
-            let terms = segment.field(field).index.terms();
-            let mut stream = terms.search(automaton.clone()).into_stream()?;
-            while stream.advance() {
-                let Ok(term) = std::str::from_utf8(stream.key()) else {
-                    continue;
-                };
-                let is_full = found.len() >= limit;
-                if is_full
-                    && found
-                        .last_key_value()
-                        .is_some_and(|(last, _)| term > last.as_str())
-                {
-                    break;
-                }
-                *found.entry(term.to_owned()).or_default() += u64::from(stream.value().doc_freq);
-                if found.len() > limit {
-                    found.pop_last();
-                }
-            }
+            take_accepted(segment, field, automaton, &mut found)?;
         }
     }
-    Ok(found)
+    Ok(found.terms)
+}
+
+fn take_accepted<A: Automaton + Clone>(
+    segment: &Segment<'_>,
+    field: FieldScope,
+    automaton: &A,
+    found: &mut Accepted,
+) -> Result<()>
+where
+    A::State: Clone,
+{
+    let terms = segment.field(field).index.terms();
+    let mut stream = terms.search(automaton.clone()).into_stream()?;
+    while stream.advance() {
+        if let Ok(term) = std::str::from_utf8(stream.key())
+            && !found.take(term, stream.value().doc_freq)
+        {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The closest spelling of an unknown term that live documents hold: by distance, then by how often it
@@ -62,7 +97,7 @@ pub(super) fn respell(scope: &Scope<'_>, term: &str) -> Result<Option<String>> {
         return Ok(None);
     }
     for distance in 1..=if length < 8 { 1 } else { 2 } {
-        let dfa = LevenshteinAutomatonBuilder::new(distance, true).build_dfa(term);
+        let dfa = spellings(distance).build_dfa(term);
         let candidates = accepted(scope, &scope.fields, &Spelling(Arc::new(dfa)), 4_000)?;
         let mut best: Option<(usize, String)> = None;
         for candidate in candidates.into_keys() {
@@ -82,6 +117,15 @@ pub(super) fn respell(scope: &Scope<'_>, term: &str) -> Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// What makes automata for spellings within a distance of 1 or 2. It is the same for every word, and takes
+/// long to make.
+fn spellings(distance: u8) -> &'static LevenshteinAutomatonBuilder {
+    static NEAR: OnceLock<LevenshteinAutomatonBuilder> = OnceLock::new();
+    static FAR: OnceLock<LevenshteinAutomatonBuilder> = OnceLock::new();
+    let builder = if distance == 1 { &NEAR } else { &FAR };
+    builder.get_or_init(|| LevenshteinAutomatonBuilder::new(distance, true))
 }
 
 /// The fewest known terms that make up an unknown one, as a person runs the parts of a name together:
@@ -128,7 +172,8 @@ pub(super) fn taken_apart(scope: &Scope<'_>, term: &str) -> Result<Option<Vec<St
 /// When the index cannot be read.
 pub(super) fn beginning_with(scope: &Scope<'_>, start: &str) -> Result<Vec<String>> {
     let automaton = Beginning(start.as_bytes().to_vec());
-    most_used(scope, &scope.fields, &automaton)
+    let terms = accepted(scope, &scope.fields, &automaton, ACCEPTED)?;
+    most_used(scope, &scope.fields, terms)
 }
 
 /// Terms of prose that have `part` inside. Every term is looked at, so only where identifiers are terms as a
@@ -137,23 +182,26 @@ pub(super) fn beginning_with(scope: &Scope<'_>, start: &str) -> Result<Vec<Strin
 /// # Errors
 /// When the index cannot be read.
 pub(super) fn containing(scope: &Scope<'_>, part: &str) -> Result<Vec<String>> {
-    let automaton = Containing::of(part.as_bytes());
-    let prose: Vec<FieldScope> = scope.prose().into_iter().collect();
-    most_used(scope, &prose, &automaton)
+    let Some(prose) = scope.prose() else {
+        return Ok(Vec::new());
+    };
+    let mut found = Accepted::new(ACCEPTED);
+    for segment in &scope.segments {
+        match segment.prose_terms()? {
+            Some(list) => {
+                list.containing(part)
+                    .take_while(|(term, documents)| found.take(term, *documents))
+                    .for_each(drop);
+            }
+            None => take_accepted(segment, prose, &Containing::of(part.as_bytes()), &mut found)?,
+        }
+    }
+    most_used(scope, &[prose], found.terms)
 }
 
-/// Of the terms that an automaton accepts those that most documents of the scope hold, then by the alphabet.
-fn most_used<A: Automaton + Clone>(
-    scope: &Scope<'_>,
-    fields: &[FieldScope],
-    automaton: &A,
-) -> Result<Vec<String>>
-where
-    A::State: Clone,
-{
-    let mut terms: Vec<(String, u64)> = accepted(scope, fields, automaton, ACCEPTED)?
-        .into_iter()
-        .collect();
+/// Of some terms those that most documents of the scope hold, then by the alphabet.
+fn most_used(scope: &Scope<'_>, fields: &[FieldScope], terms: BTreeMap<String, u64>) -> Result<Vec<String>> {
+    let mut terms: Vec<(String, u64)> = terms.into_iter().collect();
     terms.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let mut best: BTreeSet<(Reverse<usize>, String)> = BTreeSet::new();
     for (term, at_most) in terms {

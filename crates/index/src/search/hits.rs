@@ -1,11 +1,14 @@
 //! The documents of a unit: every one in scope that holds the word or phrase, and how much of it.
 
 use super::scope::{FieldScope, Scope, Segment};
+use super::sessions::SessionSet;
 use super::units::{Alternative, Unit};
 use crate::error::Result;
-use lookback_model::{SessionOrdinal, TextKind};
+use crate::text::TextSnapshot;
+use lookback_model::{SessionOrdinal, TextKind, View};
+use std::cell::RefCell;
 use std::collections::HashMap;
-use tantivy::postings::Postings;
+use std::sync::Arc;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, TERMINATED};
 
@@ -24,106 +27,213 @@ pub(super) struct UnitHit {
     pub length: u32,
 }
 
-/// The documents of a unit, ascending by address. What was copied into a session from an older one counts
-/// only there.
-///
-/// # Errors
-/// When the index cannot be read.
-pub(super) fn of_unit(scope: &Scope<'_>, unit: &Unit) -> Result<Vec<UnitHit>> {
-    let mut hits = Vec::new();
-    for segment in &scope.segments {
-        let before = hits.len();
-        for field in &scope.fields {
-            let lengths = segment.field(*field);
-            let found = frequencies(segment, *field, unit)?;
-            hits.extend(found.into_iter().filter_map(|(document, frequency)| {
-                let (session, kind) = segment.open_to(scope.sessions, document)?;
-                Some(UnitHit {
-                    address: DocAddress::new(segment.ord, document),
-                    session,
-                    kind,
-                    frequency,
-                    length: lengths.length(document),
-                })
-            }));
-        }
-        // One ascending run for each field, which this sort only has to merge.
-        hits.get_mut(before..)
-            .unwrap_or_default()
-            .sort_by_key(|hit| hit.address);
-    }
-    fold_copies(scope, &mut hits);
-    Ok(hits)
+/// A unit and its documents.
+type Known = (Unit, Arc<Vec<UnitHit>>);
+
+/// The units of the last search with their documents: whoever types a query letter by letter changes one word
+/// at a time.
+#[derive(Default)]
+pub(crate) struct LastUnits {
+    /// What they were looked up in.
+    scope: Option<(Arc<TextSnapshot>, Arc<SessionSet>, View)>,
+    units: Vec<Known>,
 }
 
-/// How often the unit stands in each document of a field, ascending by document.
-fn frequencies(segment: &Segment<'_>, field: FieldScope, unit: &Unit) -> Result<Vec<(DocId, u32)>> {
-    let mut found = Vec::new();
+impl LastUnits {
+    /// So many documents are kept at most.
+    const LIMIT: usize = 1 << 20;
+
+    /// Takes the units out that are of this very state of text and sessions.
+    pub(super) fn take(
+        &mut self,
+        text: &Arc<TextSnapshot>,
+        sessions: &Arc<SessionSet>,
+        view: View,
+    ) -> Vec<(Unit, Arc<Vec<UnitHit>>)> {
+        let units = std::mem::take(&mut self.units);
+        let is_same = self
+            .scope
+            .take()
+            .is_some_and(|(known_text, known_sessions, known_view)| {
+                Arc::ptr_eq(&known_text, text) && Arc::ptr_eq(&known_sessions, sessions) && known_view == view
+            });
+        if is_same { units } else { Vec::new() }
+    }
+
+    /// Keeps the units of a search.
+    pub(super) fn keep(
+        &mut self,
+        text: &Arc<TextSnapshot>,
+        sessions: &Arc<SessionSet>,
+        view: View,
+        finder: Finder<'_>,
+    ) {
+        let mut left = Self::LIMIT;
+        let units = finder.known.into_inner().into_iter();
+        let kept = units.filter(|(_, hits)| match left.checked_sub(hits.len()) {
+            Some(less) => {
+                left = less;
+                true
+            }
+            None => false,
+        });
+        self.units = kept.collect();
+        self.scope = Some((Arc::clone(text), Arc::clone(sessions), view));
+    }
+}
+
+/// The documents of the units of a search. A unit that is asked for again is not looked up again.
+pub(super) struct Finder<'a> {
+    /// Where is looked.
+    pub scope: &'a Scope<'a>,
+    known: RefCell<Vec<Known>>,
+    last: RefCell<Vec<Known>>,
+    tally: RefCell<Tally>,
+}
+
+impl<'a> Finder<'a> {
+    /// A finder that has the units of the last search at hand.
+    pub(super) fn new(scope: &'a Scope<'a>, last: Vec<(Unit, Arc<Vec<UnitHit>>)>) -> Self {
+        Self {
+            scope,
+            known: RefCell::default(),
+            last: RefCell::new(last),
+            tally: RefCell::default(),
+        }
+    }
+
+    /// The documents of a unit, ascending by address. What was copied into a session from an older one counts
+    /// only there.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(super) fn of_unit(&self, unit: &Unit) -> Result<Arc<Vec<UnitHit>>> {
+        if let Some((_, hits)) = self.known.borrow().iter().find(|(known, _)| known == unit) {
+            return Ok(Arc::clone(hits));
+        }
+        let mut last = self.last.borrow_mut();
+        let known = match last.iter().position(|(known, _)| known == unit) {
+            Some(at) => last.swap_remove(at),
+            None => (unit.clone(), Arc::new(self.look_up(unit)?)),
+        };
+        let hits = Arc::clone(&known.1);
+        self.known.borrow_mut().push(known);
+        Ok(hits)
+    }
+
+    fn look_up(&self, unit: &Unit) -> Result<Vec<UnitHit>> {
+        let mut tally = self.tally.borrow_mut();
+        let mut hits = Vec::new();
+        for segment in &self.scope.segments {
+            for field in &self.scope.fields {
+                count(segment, *field, unit, &mut tally)?;
+            }
+            tally.take(|document, frequency| {
+                if let Some((session, kind)) = segment.open_to(self.scope.sessions, document) {
+                    hits.push(UnitHit {
+                        address: DocAddress::new(segment.ord, document),
+                        session,
+                        kind,
+                        frequency,
+                        length: segment.length(kind, document),
+                    });
+                }
+            });
+        }
+        fold_copies(self.scope, &mut hits);
+        Ok(hits)
+    }
+}
+
+/// How often something stands in each document of a segment: sums up lists of documents without ever sorting
+/// or merging them. Empty between uses.
+#[derive(Default)]
+struct Tally {
+    counts: Vec<u32>,
+    /// A bit for each document that was counted.
+    counted: Vec<u64>,
+}
+
+impl Tally {
+    fn grow(&mut self, documents: usize) {
+        if self.counts.len() < documents {
+            self.counts.resize(documents, 0);
+            self.counted.resize(documents.div_ceil(64), 0);
+        }
+    }
+
+    fn add(&mut self, document: DocId, count: u32) {
+        let at = document as usize;
+        if let (Some(sum), Some(word)) = (self.counts.get_mut(at), self.counted.get_mut(at / 64)) {
+            *sum += count;
+            *word |= 1 << (at % 64);
+        }
+    }
+
+    /// Gives every document that was counted, ascending, and forgets it.
+    fn take(&mut self, mut give: impl FnMut(DocId, u32)) {
+        for (word, first) in self.counted.iter_mut().zip((0u32..).step_by(64)) {
+            let mut left = std::mem::take(word);
+            while left != 0 {
+                let document = first + left.trailing_zeros();
+                left &= left - 1;
+                if let Some(count) = self.counts.get_mut(document as usize) {
+                    give(document, std::mem::take(count));
+                }
+            }
+        }
+    }
+}
+
+/// Counts how often the unit stands in each document of a field, in hundredths.
+fn count(segment: &Segment<'_>, field: FieldScope, unit: &Unit, tally: &mut Tally) -> Result<()> {
+    tally.grow(segment.documents());
     for alternative in &unit.alternatives {
         if alternative.only_prose && !field.is_prose {
             continue;
         }
-        let more = match alternative.sequence.as_slice() {
-            [(_, term)] => of_term(segment, field, term, alternative.weight)?,
-            _ => of_phrase(segment, field, alternative)?,
-        };
-        found = merged(found, more);
+        match alternative.sequence.as_slice() {
+            [(_, term)] => count_term(segment, field, term, alternative.weight, tally)?,
+            _ => count_phrase(segment, field, alternative, tally)?,
+        }
     }
-    Ok(found)
+    Ok(())
 }
 
-fn of_term(segment: &Segment<'_>, field: FieldScope, term: &str, weight: u32) -> Result<Vec<(DocId, u32)>> {
-    let Some(mut postings) = segment.postings(field, term, IndexRecordOption::WithFreqs)? else {
-        return Ok(Vec::new());
+fn count_term(
+    segment: &Segment<'_>,
+    field: FieldScope,
+    term: &str,
+    weight: u32,
+    tally: &mut Tally,
+) -> Result<()> {
+    let Some(mut blocks) = segment.blocks(field, term, IndexRecordOption::WithFreqs)? else {
+        return Ok(());
     };
-    let mut found = Vec::with_capacity(postings.size_hint() as usize);
-    let mut document = postings.doc();
-    while document != TERMINATED {
-        found.push((document, weight * postings.term_freq()));
-        document = postings.advance();
+    while !blocks.docs().is_empty() {
+        for (&document, &frequency) in blocks.docs().iter().zip(blocks.freqs()) {
+            tally.add(document, weight * frequency);
+        }
+        blocks.advance();
     }
-    Ok(found)
+    Ok(())
 }
 
-fn of_phrase(segment: &Segment<'_>, field: FieldScope, phrase: &Alternative) -> Result<Vec<(DocId, u32)>> {
+fn count_phrase(
+    segment: &Segment<'_>,
+    field: FieldScope,
+    phrase: &Alternative,
+    tally: &mut Tally,
+) -> Result<()> {
     let Some(mut scorer) = segment.phrase(field, &phrase.sequence)? else {
-        return Ok(Vec::new());
+        return Ok(());
     };
-    let mut found = Vec::new();
     let mut document = scorer.doc();
     while document != TERMINATED {
-        found.push((document, phrase.weight));
+        tally.add(document, phrase.weight);
         document = scorer.advance();
     }
-    Ok(found)
-}
-
-/// Two ascending lists as one; what stands in both adds up.
-fn merged(left: Vec<(DocId, u32)>, right: Vec<(DocId, u32)>) -> Vec<(DocId, u32)> {
-    if left.is_empty() {
-        return right;
-    }
-    if right.is_empty() {
-        return left;
-    }
-    let mut all = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
-    while let (Some(&(a, in_left)), Some(&(b, in_right))) = (left.peek(), right.peek()) {
-        if a <= b {
-            left.next();
-        }
-        if b <= a {
-            right.next();
-        }
-        all.push(match a.cmp(&b) {
-            std::cmp::Ordering::Less => (a, in_left),
-            std::cmp::Ordering::Greater => (b, in_right),
-            std::cmp::Ordering::Equal => (a, in_left + in_right),
-        });
-    }
-    all.extend(left);
-    all.extend(right);
-    all
+    Ok(())
 }
 
 /// Takes away copies of events that an older session of the same family holds.
@@ -155,18 +265,22 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Property: two lists as one are a sum by document, ascending.
+        /// Property: lists add up by document, ascending, and nothing is left of them.
         #[test]
-        fn merging_adds_up(
-            left in proptest::collection::btree_map(0u32..40, 1u8..9, 0..20),
-            right in proptest::collection::btree_map(0u32..40, 1u8..9, 0..20),
+        fn a_tally_adds_up(
+            lists in proptest::collection::vec(proptest::collection::btree_map(0u32..200, 1u32..9, 0..20), 0..4),
         ) {
-            let list = |map: &BTreeMap<u32, u8>| map.iter().map(|(&d, &f)| (d, u32::from(f))).collect::<Vec<_>>();
+            let mut tally = Tally::default();
+            tally.grow(200);
             let mut sum: BTreeMap<u32, u32> = BTreeMap::new();
-            for (document, frequency) in list(&left).into_iter().chain(list(&right)) {
-                *sum.entry(document).or_default() += frequency;
+            for (document, count) in lists.into_iter().flatten() {
+                tally.add(document, count);
+                *sum.entry(document).or_default() += count;
             }
-            prop_assert_eq!(merged(list(&left), list(&right)), sum.into_iter().collect::<Vec<_>>());
+            let mut given = Vec::new();
+            tally.take(|document, count| given.push((document, count)));
+            prop_assert_eq!(given, sum.into_iter().collect::<Vec<_>>());
+            tally.take(|document, _| panic!("{document} is left"));
         }
     }
 }

@@ -5,9 +5,10 @@
 //! respelled, completed, and looked for inside names. A sentence is not required to be held as a whole: its
 //! telling words are looked for in any of their forms, and the session that holds most of it comes first.
 
+use super::hits::Finder;
 use super::proximity;
 use super::scope::Scope;
-use super::score::{self, Scored, Scoring, Weighting};
+use super::score::{self, Scored, Scoring, Wanted, Weighting};
 use super::snippet::Marks;
 use super::units::Unit;
 use super::{dictionary, ordered, stems};
@@ -40,13 +41,17 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn climb(scope: &Scope<'_>, plan: &Plan, text: &str) -> Result<Found> {
+pub(super) fn climb(finder: &Finder<'_>, plan: &Plan, text: &str) -> Result<Found> {
     let units: Vec<Unit> = plan.words.iter().filter_map(Unit::of).collect();
     if units.is_empty() {
         return Ok(Found::default());
     }
     let is_literal = wording::is_literal(text);
-    let ladder = Ladder { scope, is_literal };
+    let ladder = Ladder {
+        scope: finder.scope,
+        finder,
+        is_literal,
+    };
     let telling = telling(&units);
     let is_sentence = telling.len() < units.len() || units.len() > FEW_WORDS;
     let found = match is_sentence {
@@ -72,6 +77,7 @@ fn telling(units: &[Unit]) -> Vec<Unit> {
 
 struct Ladder<'a> {
     scope: &'a Scope<'a>,
+    finder: &'a Finder<'a>,
     is_literal: bool,
 }
 
@@ -111,15 +117,15 @@ impl Ladder<'_> {
             if let Some(found) = self.phrase(units)? {
                 return Ok(Some(found));
             }
-            let scoring = self.score(units)?;
+            let scoring = self.score(units, Wanted::all(units.len()))?;
             if let Some(found) = self.found(scoring, units, "and", |session, _| session.together)? {
                 return Ok(Some(found));
             }
         }
         let telling = self.with_forms(&telling)?;
         let (units, changed) = self.respell(&telling)?;
-        let scoring = self.score(&units)?;
         let quoted = quoted(&units);
+        let scoring = self.score(&units, Wanted::Units(quoted))?;
         let found = self.found(scoring, &units, "or", |session, _| {
             session.units & quoted == quoted
         })?;
@@ -140,13 +146,26 @@ impl Ladder<'_> {
         Ok(None)
     }
 
-    fn score(&self, units: &[Unit]) -> Result<Scoring> {
+    fn score(&self, units: &[Unit], wanted: Wanted) -> Result<Scoring> {
         let weighting = if self.is_literal {
             Weighting::Work
         } else {
             Weighting::Talk
         };
-        score::score(self.scope, units, weighting)
+        score::score(self.finder, units, weighting, wanted)
+    }
+
+    /// Whether at least so many of the units stand anywhere. Where fewer do, no session can hold as many, and
+    /// none need be scored.
+    fn has(&self, units: &[Unit], wanted: usize) -> Result<bool> {
+        let mut held = 0;
+        for (at, unit) in units.iter().enumerate() {
+            if held + units.len() - at < wanted {
+                return Ok(false);
+            }
+            held += usize::from(!self.finder.of_unit(unit)?.is_empty());
+        }
+        Ok(held >= wanted)
     }
 
     /// The sessions of a scoring that are wanted, neighbouring words counted; `None` when there is none.
@@ -166,8 +185,8 @@ impl Ladder<'_> {
             let first = self.best(&mut sessions);
             let chosen: Vec<_> = first.iter().map(|session| session.session).collect();
             let exchanges = scoring.exchanges(self.scope, &chosen);
-            for (session, exchange) in first.iter_mut().zip(exchanges) {
-                let neighbours = proximity::bonus(self.scope, units, &scoring.rarity, session)?;
+            let neighbours = proximity::bonuses(self.scope, units, &scoring.rarity, first)?;
+            for ((session, exchange), neighbours) in first.iter_mut().zip(exchanges).zip(neighbours) {
                 session.score += neighbours + exchange;
             }
         }
@@ -183,21 +202,26 @@ impl Ladder<'_> {
     /// well, or none of them when they are many: which of equals it is must not depend on the index.
     fn best<'s>(&self, sessions: &'s mut [Scored]) -> &'s mut [Scored] {
         let order = |session: &Scored| {
-            let facts = self.scope.sessions.facts(session.session);
-            (Reverse(ordered(session.score)), Reverse(facts.updated_at))
+            let updated_at = self.scope.sessions.facts(session.session).updated_at;
+            (Reverse(ordered(session.score)), Reverse(updated_at))
         };
-        let last = match sessions.len() {
-            count if count <= proximity::LOOKED_AT => return sessions,
-            _ => order(
-                sessions
-                    .select_nth_unstable_by_key(proximity::LOOKED_AT - 1, order)
-                    .1,
-            ),
+        if sessions.len() <= proximity::LOOKED_AT {
+            return sessions;
+        }
+        let orders: Vec<_> = sessions.iter().map(order).collect();
+        let mut selected = orders.clone();
+        let last = *selected.select_nth_unstable(proximity::LOOKED_AT - 1).1;
+        let up_to_last = orders.iter().filter(|order| **order <= last).count();
+        let is_first = |order: &_| match up_to_last > 2 * proximity::LOOKED_AT {
+            true => *order < last,
+            false => *order <= last,
         };
-        sessions.sort_unstable_by_key(|session| order(session).cmp(&last));
-        let mut count = sessions.partition_point(|session| order(session) <= last);
-        if count > 2 * proximity::LOOKED_AT {
-            count = sessions.partition_point(|session| order(session) < last);
+        let mut count = 0;
+        for (at, order) in orders.iter().enumerate() {
+            if is_first(order) {
+                sessions.swap(count, at);
+                count += 1;
+            }
         }
         sessions.get_mut(..count).unwrap_or_default()
     }
@@ -208,7 +232,7 @@ impl Ladder<'_> {
             return Ok(None);
         }
         let joined = [Unit::joined(units)];
-        let scoring = self.score(&joined)?;
+        let scoring = self.score(&joined, Wanted::Any)?;
         self.found(scoring, &joined, "phrase", |_, _| true)
     }
 
@@ -217,14 +241,19 @@ impl Ladder<'_> {
     fn all(&self, units: &[Unit]) -> Result<Option<Found>> {
         let is_phrase = matches!(units, [unit] if unit.single().is_none());
         let route = if is_phrase { "phrase" } else { "and" };
-        let mut scoring = self.score(units)?;
-        if let Some(name) = self.run_together(units)? {
-            let named = self.score(&[Unit::term(&name)])?;
+        let name = self.run_together(units)?;
+        if name.is_none() && !self.has(units, units.len())? {
+            return Ok(None);
+        }
+        if let Some(name) = name {
+            let mut scoring = self.score(units, Wanted::Any)?;
+            let named = self.score(&[Unit::term(&name)], Wanted::Any)?;
             scoring.take_in(named);
             let mut units = units.to_vec();
             units.push(Unit::term(&name));
             return self.found(scoring, &units, route, |session, _| session.together);
         }
+        let scoring = self.score(units, Wanted::all(units.len()))?;
         let is_together = scoring.sessions.iter().any(|session| session.together);
         self.found(scoring, units, route, |session, count| {
             session.together || (!is_together && count as usize == units.len())
@@ -250,7 +279,7 @@ impl Ladder<'_> {
             return Ok(None);
         }
         let wanted = pieces.len().div_ceil(GRAMS_WANTED);
-        let scoring = self.score(&pieces)?;
+        let scoring = self.score(&pieces, Wanted::Count(wanted))?;
         self.found(scoring, &pieces, "or", |_, count| count as usize >= wanted)
     }
 
@@ -296,10 +325,10 @@ impl Ladder<'_> {
                 changed = true;
             }
         }
-        if !changed {
+        if !changed || !self.has(&apart, apart.len())? {
             return Ok(None);
         }
-        let scoring = self.score(&apart)?;
+        let scoring = self.score(&apart, Wanted::all(apart.len()))?;
         self.found(scoring, &apart, "substring", |session, _| session.together)
     }
 
@@ -350,7 +379,10 @@ impl Ladder<'_> {
         }
         let mut all = others.to_vec();
         all.push(last.expanded(&terms));
-        let scoring = self.score(&all)?;
+        if !self.has(&all, all.len())? {
+            return Ok(None);
+        }
+        let scoring = self.score(&all, Wanted::all(all.len()))?;
         self.found(scoring, &all, route, |session, _| session.together)
     }
 
@@ -360,7 +392,10 @@ impl Ladder<'_> {
             return Ok(None);
         }
         let wanted = units.len().div_ceil(2);
-        let scoring = self.score(units)?;
+        if !self.has(units, wanted)? {
+            return Ok(None);
+        }
+        let scoring = self.score(units, Wanted::Count(wanted))?;
         self.found(scoring, units, "or", |_, count| count as usize >= wanted)
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Looked at only in the best documents of the best sessions, as it needs positions, which are slow to read.
 
-use super::scope::{FieldScope, Scope, Segment};
+use super::scope::{Scope, Segment};
 use super::score::Scored;
 use super::units::Unit;
 use crate::error::Result;
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet};
+use tantivy::{DocAddress, DocSet};
 
 /// Only so many sessions are looked at.
 pub(super) const LOOKED_AT: usize = 64;
@@ -17,60 +17,85 @@ const FARTHEST: u32 = 3;
 /// What neighbours add, against what the two words count by themselves.
 const WEIGHT: f32 = 1.0;
 
-/// What the neighbours in a session's best document add to its score. `rarity` is by unit.
+/// What the neighbours in the best document of each session add to its score. `rarity` is by unit.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn bonus(scope: &Scope<'_>, units: &[Unit], rarity: &[f32], scored: &Scored) -> Result<f32> {
-    let Some(segment) = scope.segment_of(scored.best) else {
-        return Ok(0.0);
-    };
-    let document = scored.best.doc_id;
-    let mut bonus = 0.0;
-    let mut before: Option<Vec<u32>> = None;
-    for (at, unit) in units.iter().enumerate() {
-        let here = positions(scope, segment, document, unit)?;
-        if let Some(distance) = before.as_deref().and_then(|before| distance(before, &here)) {
+pub(super) fn bonuses(
+    scope: &Scope<'_>,
+    units: &[Unit],
+    rarity: &[f32],
+    sessions: &[Scored],
+) -> Result<Vec<f32>> {
+    let mut looked_at: Vec<LookedAt> = (0..)
+        .zip(sessions)
+        .map(|(session, scored)| LookedAt {
+            session,
+            document: scored.best,
+            before: Vec::new(),
+            here: Vec::new(),
+            bonus: 0.0,
+        })
+        .collect();
+    looked_at.sort_unstable_by_key(|looked_at| looked_at.document);
+    for parts in looked_at.chunk_by_mut(|a, b| a.document.segment_ord == b.document.segment_ord) {
+        let segment = parts.first().and_then(|first| scope.segment_of(first.document));
+        let Some(segment) = segment else { continue };
+        for (at, unit) in units.iter().enumerate() {
+            positions(scope, segment, unit, parts)?;
             let of = |at: Option<usize>| at.and_then(|at| rarity.get(at)).copied().unwrap_or_default();
-            bonus += WEIGHT * (of(at.checked_sub(1)) + of(Some(at))) / distance as f32;
+            let both = of(at.checked_sub(1)) + of(Some(at));
+            for document in parts.iter_mut() {
+                document.here.sort_unstable();
+                if let Some(distance) = distance(&document.before, &document.here) {
+                    document.bonus += WEIGHT * both / distance as f32;
+                }
+                std::mem::swap(&mut document.before, &mut document.here);
+                document.here.clear();
+            }
         }
-        before = Some(here);
     }
-    Ok(bonus)
+    looked_at.sort_unstable_by_key(|looked_at| looked_at.session);
+    Ok(looked_at.into_iter().map(|looked_at| looked_at.bonus).collect())
 }
 
-/// Where a unit of one term stands in a document, ascending.
-fn positions(scope: &Scope<'_>, segment: &Segment<'_>, document: DocId, unit: &Unit) -> Result<Vec<u32>> {
-    let mut all = Vec::new();
+/// A document in which neighbours are looked for.
+struct LookedAt {
+    /// Which of the sessions it is of.
+    session: usize,
+    document: DocAddress,
+    /// Where the unit before stands in it, ascending.
+    before: Vec<u32>,
+    /// Where the unit at hand does.
+    here: Vec<u32>,
+    bonus: f32,
+}
+
+/// Adds where a unit of one term stands in documents of a segment, which are ascending: each list of the index
+/// is opened once and gone through once.
+fn positions(
+    scope: &Scope<'_>,
+    segment: &Segment<'_>,
+    unit: &Unit,
+    documents: &mut [LookedAt],
+) -> Result<()> {
+    let option = IndexRecordOption::WithFreqsAndPositions;
     for alternative in &unit.alternatives {
         let [(_, term)] = alternative.sequence.as_slice() else {
             continue;
         };
-        for field in scope
-            .fields
-            .iter()
-            .filter(|field| field.is_prose || !alternative.only_prose)
-        {
-            positions_of(segment, *field, term, document, &mut all)?;
+        let fields = scope.fields.iter();
+        for field in fields.filter(|field| field.is_prose || !alternative.only_prose) {
+            let Some(mut postings) = segment.postings(*field, term, option)? else {
+                continue;
+            };
+            for LookedAt { document, here, .. } in documents.iter_mut() {
+                let document = document.doc_id;
+                if postings.doc() <= document && postings.seek(document) == document {
+                    postings.append_positions_with_offset(0, here);
+                }
+            }
         }
-    }
-    all.sort_unstable();
-    Ok(all)
-}
-
-fn positions_of(
-    segment: &Segment<'_>,
-    field: FieldScope,
-    term: &str,
-    document: DocId,
-    all: &mut Vec<u32>,
-) -> Result<()> {
-    let option = IndexRecordOption::WithFreqsAndPositions;
-    if let Some(mut postings) = segment.postings(field, term, option)?
-        && postings.doc() <= document
-        && postings.seek(document) == document
-    {
-        postings.append_positions_with_offset(0, all);
     }
     Ok(())
 }

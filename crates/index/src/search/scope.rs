@@ -4,18 +4,16 @@
 //! expands a query tells of text outside the scope.
 
 use super::sessions::SessionSet;
+use crate::columns::{Columns, FieldReader, TermList};
 use crate::error::Result;
-use crate::schema::{self, Fields};
+use crate::schema::Fields;
 use crate::text::TextSnapshot;
 use lookback_model::{SessionOrdinal, TextKind, Timestamp, View};
 use std::sync::Arc;
-use tantivy::columnar::ColumnValues;
-use tantivy::fastfield::AliveBitSet;
-use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::SegmentPostings;
+use tantivy::postings::{BlockSegmentPostings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhraseQuery, Query, Scorer};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, DocId, InvertedIndexReader, Searcher, SegmentReader, Term};
+use tantivy::{DocAddress, DocId, Searcher, SegmentReader, Term};
 
 /// The text that may be looked at.
 pub(super) struct Scope<'a> {
@@ -25,7 +23,7 @@ pub(super) struct Scope<'a> {
     pub fields: Vec<FieldScope>,
     /// The parts of the text index.
     pub segments: Vec<Segment<'a>>,
-    text: &'a TextSnapshot,
+    text: &'a Arc<TextSnapshot>,
 }
 
 /// A field that is searched.
@@ -43,23 +41,9 @@ pub(super) struct Segment<'a> {
     pub ord: u32,
     searcher: &'a Searcher,
     reader: &'a SegmentReader,
-    kinds: &'static [TextKind],
-    alive: Option<&'a AliveBitSet>,
-    session: Arc<dyn ColumnValues<u64>>,
-    kind: Arc<dyn ColumnValues<u64>>,
-    copy_key: Arc<dyn ColumnValues<u64>>,
-    seq: Arc<dyn ColumnValues<u64>>,
-    chunk: Arc<dyn ColumnValues<u64>>,
-    time: Arc<dyn ColumnValues<i64>>,
-    prose: FieldReader,
-    tools: FieldReader,
-}
-
-/// Terms and lengths of a field of a segment.
-pub(super) struct FieldReader {
-    /// Its terms and their postings.
-    pub index: Arc<InvertedIndexReader>,
-    lengths: FieldNormReader,
+    /// A bit for each kind of text that is searched, by its code.
+    kinds: u64,
+    columns: &'a Columns,
 }
 
 impl<'a> Scope<'a> {
@@ -67,7 +51,7 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(super) fn open(text: &'a TextSnapshot, view: View, sessions: &'a SessionSet) -> Result<Self> {
+    pub(super) fn open(text: &'a Arc<TextSnapshot>, view: View, sessions: &'a SessionSet) -> Result<Self> {
         let kinds = view.kinds();
         let Fields { prose, tools, .. } = text.fields;
         let holds = |field| kinds.iter().any(|&kind| text.fields.text(kind) == field);
@@ -76,16 +60,27 @@ impl<'a> Scope<'a> {
             .filter(|&(field, _)| holds(field))
             .map(|(field, is_prose)| FieldScope { field, is_prose })
             .collect();
-        let segments = (0..)
-            .zip(text.searcher.segment_readers())
-            .map(|(ord, reader)| Segment::open(ord, reader, text, kinds))
-            .collect::<Result<_>>()?;
+        let parts = text.searcher.segment_readers().iter().zip(text.columns()?);
+        let bits = kinds.iter().fold(0, |bits, kind| bits | 1 << kind.code());
+        let segments = (0..).zip(parts).map(|(ord, (reader, columns))| Segment {
+            ord,
+            searcher: &text.searcher,
+            reader,
+            kinds: bits,
+            columns,
+        });
+        let segments = segments.collect();
         Ok(Self {
             sessions,
             fields,
             segments,
             text,
         })
+    }
+
+    /// The state of the text index.
+    pub(super) fn text(&self) -> &'a Arc<TextSnapshot> {
+        self.text
     }
 
     /// Whose words a document holds and which, when it can be read.
@@ -114,16 +109,17 @@ impl<'a> Scope<'a> {
         let mut count = 0;
         for segment in &self.segments {
             for field in fields {
-                let Some(mut postings) = segment.postings(*field, term, IndexRecordOption::Basic)? else {
+                let Some(mut blocks) = segment.blocks(*field, term, IndexRecordOption::Basic)? else {
                     continue;
                 };
-                let mut document = tantivy::DocSet::doc(&postings);
-                while document != tantivy::TERMINATED {
-                    count += usize::from(segment.open_to(self.sessions, document).is_some());
-                    if count >= limit {
-                        return Ok(count);
+                while !blocks.docs().is_empty() {
+                    for &document in blocks.docs() {
+                        count += usize::from(segment.open_to(self.sessions, document).is_some());
+                        if count >= limit {
+                            return Ok(count);
+                        }
                     }
-                    document = tantivy::DocSet::advance(&mut postings);
+                    blocks.advance();
                 }
             }
         }
@@ -140,41 +136,20 @@ impl<'a> Scope<'a> {
 }
 
 impl<'a> Segment<'a> {
-    fn open(
-        ord: u32,
-        reader: &'a SegmentReader,
-        text: &'a TextSnapshot,
-        kinds: &'static [TextKind],
-    ) -> Result<Self> {
-        let column = |name: &str, default| -> Result<_> {
-            Ok(reader.fast_fields().u64(name)?.first_or_default_col(default))
-        };
-        let field = |field| -> Result<_> {
-            Ok(FieldReader {
-                index: reader.inverted_index(field)?,
-                lengths: reader.get_fieldnorms_reader(field)?,
-            })
-        };
-        Ok(Self {
-            ord,
-            searcher: &text.searcher,
-            reader,
-            kinds,
-            alive: reader.alive_bitset(),
-            session: column(schema::SESSION, u64::MAX)?,
-            kind: column(schema::KIND, u64::MAX)?,
-            copy_key: column(schema::COPY_KEY, 0)?,
-            seq: column(schema::SEQ, 0)?,
-            chunk: column(schema::CHUNK, 0)?,
-            time: reader.fast_fields().i64(schema::TIME)?.first_or_default_col(0),
-            prose: field(text.fields.prose)?,
-            tools: field(text.fields.tools)?,
-        })
-    }
-
     /// A field's terms and lengths.
     pub(super) fn field(&self, field: FieldScope) -> &FieldReader {
-        if field.is_prose { &self.prose } else { &self.tools }
+        match field.is_prose {
+            true => &self.columns.prose,
+            false => &self.columns.tools,
+        }
+    }
+
+    /// The terms of prose as a list, when there is one.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(super) fn prose_terms(&self) -> Result<Option<&'a TermList>> {
+        self.columns.prose_terms()
     }
 
     /// The documents of a term; `None` when there is none.
@@ -189,6 +164,20 @@ impl<'a> Segment<'a> {
     ) -> Result<Option<SegmentPostings>> {
         let term = Term::from_field_text(field.field, term);
         Ok(self.field(field).index.read_postings(&term, option)?)
+    }
+
+    /// The same in blocks, for reading all of them.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(super) fn blocks(
+        &self,
+        field: FieldScope,
+        term: &str,
+        option: IndexRecordOption,
+    ) -> Result<Option<BlockSegmentPostings>> {
+        let term = Term::from_field_text(field.field, term);
+        Ok(self.field(field).index.read_block_postings(&term, option)?)
     }
 
     /// The documents in which terms stand at these positions relative to one another; `None` when there is
@@ -213,44 +202,43 @@ impl<'a> Segment<'a> {
     }
 
     /// The session and the kind of text of a document that is in scope.
+    #[inline]
     pub(super) fn open_to(
         &self,
         sessions: &SessionSet,
         document: DocId,
     ) -> Option<(SessionOrdinal, TextKind)> {
-        if self.alive.is_some_and(|alive| alive.is_deleted(document)) {
-            return None;
-        }
-        let session = u32::try_from(self.session.get_val(document))
-            .ok()
-            .map(SessionOrdinal)?;
-        let kind = TextKind::from_code(self.kind.get_val(document))?;
-        (sessions.allows(session) && self.kinds.contains(&kind)).then_some((session, kind))
+        let (session, kind) = self.columns.owner(self.reader, document)?;
+        (sessions.allows(session) && self.kinds & (1 << kind.code()) != 0).then_some((session, kind))
+    }
+
+    /// One more than the largest document.
+    pub(super) fn documents(&self) -> usize {
+        self.reader.max_doc() as usize
+    }
+
+    /// About how many terms a document of this kind has.
+    pub(super) fn length(&self, kind: TextKind, document: DocId) -> u32 {
+        self.columns.length(kind, document)
     }
 
     /// The copy key of a document, 0 when it has none.
     pub(super) fn copy_key(&self, document: DocId) -> u64 {
-        self.copy_key.get_val(document)
+        self.columns.copy_key(document)
     }
 
     /// When a document's event happened.
     pub(super) fn time(&self, document: DocId) -> Timestamp {
-        Timestamp(self.time.get_val(document))
+        self.columns.time(document)
+    }
+
+    /// The number of a document's event in its session.
+    pub(super) fn seq(&self, document: DocId) -> u64 {
+        self.columns.seq(document)
     }
 
     /// Where a document stands in its session: event, kind and chunk. No two documents share it.
     pub(super) fn place(&self, document: DocId) -> (u64, u64, u64) {
-        (
-            self.seq.get_val(document),
-            self.kind.get_val(document),
-            self.chunk.get_val(document),
-        )
-    }
-}
-
-impl FieldReader {
-    /// About how many terms a document has.
-    pub(super) fn length(&self, document: DocId) -> u32 {
-        self.lengths.fieldnorm(document)
+        self.columns.place(document)
     }
 }

@@ -5,13 +5,14 @@
 //! taken over the scope alone and as whole sets, so that neither sessions out of scope nor the way the index
 //! was built change an order.
 
-use super::hits::{self, UnitHit};
+use super::hits::{Finder, UnitHit};
 use super::scope::Scope;
 use super::units::Unit;
 use crate::error::Result;
 use lookback_model::{SessionOrdinal, TextKind};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tantivy::DocAddress;
 
 /// A session that holds at least one unit.
@@ -35,8 +36,42 @@ pub(super) struct Scoring {
     pub sessions: Vec<Scored>,
     /// How rare each unit is; 0 for one that is nowhere.
     pub rarity: Vec<f32>,
-    /// All that holds a unit, ascending by address.
-    documents: Vec<DocumentScore>,
+    /// What people and agents say of it in sessions that may be wanted, ascending by address.
+    said: Vec<DocumentScore>,
+}
+
+/// Which sessions are wanted. The others need not be scored; they still count for how rare a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Those that hold any unit.
+    Any,
+    /// Those that hold all of these units, a bit each.
+    Units(u64),
+    /// Those that hold so many units.
+    Count(usize),
+}
+
+impl Wanted {
+    /// Those that hold every one of so many units.
+    pub(super) fn all(units: usize) -> Self {
+        Self::Units(all_bits(units))
+    }
+
+    fn fits(self, units: u64) -> bool {
+        match self {
+            Self::Any => units != 0,
+            Self::Units(wanted) => units & wanted == wanted,
+            Self::Count(wanted) => units.count_ones() as usize >= wanted,
+        }
+    }
+}
+
+/// A bit for each of so many units.
+fn all_bits(units: usize) -> u64 {
+    let next = u32::try_from(units)
+        .ok()
+        .and_then(|count| 1u64.checked_shl(count));
+    next.unwrap_or(0).wrapping_sub(1)
 }
 
 impl Scoring {
@@ -50,11 +85,11 @@ impl Scoring {
             }
         }
         let mut said: Vec<Vec<(u64, f32)>> = vec![Vec::new(); chosen.len()];
-        for document in self.documents.iter().filter(|document| document.is_said) {
+        for document in &self.said {
             let leader = scope.sessions.leader(document.session);
             let place = places.get(leader.0 as usize).copied().unwrap_or(usize::MAX);
             if let (Some(said), Some(segment)) = (said.get_mut(place), scope.segment_of(document.address)) {
-                said.push((segment.place(document.address.doc_id).0, document.score));
+                said.push((segment.seq(document.address.doc_id), document.score));
             }
         }
         said.into_iter().map(exchange).collect()
@@ -148,43 +183,72 @@ fn times(weighted: u64) -> f32 {
     weighted as f32 / 10_000.0
 }
 
-/// What a document holds of the query so far.
+/// A document and its score.
 #[derive(Clone, Copy)]
 struct DocumentScore {
     address: DocAddress,
     session: SessionOrdinal,
     score: f32,
-    units: u64,
-    /// Whether a person or an agent says it.
-    is_said: bool,
 }
 
-/// Scores every session in scope that holds a unit.
+impl DocumentScore {
+    fn of(hit: &UnitHit, score: f32) -> Self {
+        Self {
+            address: hit.address,
+            session: hit.session,
+            score,
+        }
+    }
+}
+
+/// Scores every session in scope that holds a unit and may be wanted.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn score(scope: &Scope<'_>, units: &[Unit], weighting: Weighting) -> Result<Scoring> {
-    let mut documents: Vec<DocumentScore> = Vec::new();
+pub(super) fn score(
+    finder: &Finder<'_>,
+    units: &[Unit],
+    weighting: Weighting,
+    wanted: Wanted,
+) -> Result<Scoring> {
+    let scope = finder.scope;
     let mut sessions = SessionScores::new(scope, weighting);
-    let mut rarity = Vec::with_capacity(units.len());
+    let mut found = Vec::with_capacity(units.len());
     for (at, unit) in (0u32..).zip(units) {
         let bit = 1u64.checked_shl(at).unwrap_or(0);
-        let found = hits::of_unit(scope, unit)?;
-        let rare = sessions.add(&found, bit);
-        rarity.push(rare);
-        documents = with_unit(documents, &found, rare, bit, weighting);
+        let hits = finder.of_unit(unit)?;
+        let rarity = sessions.add(&hits, bit);
+        found.push(UnitDocuments { hits, rarity, bit });
     }
-    let all = units
-        .len()
-        .try_into()
-        .ok()
-        .and_then(|count| 1u64.checked_shl(count));
-    let all = all.unwrap_or(0).wrapping_sub(1);
-    Ok(Scoring {
-        sessions: best_documents(scope, &documents, &sessions, all),
-        rarity,
-        documents,
-    })
+    let mut scoring = Scoring {
+        sessions: Vec::new(),
+        rarity: found.iter().map(|unit| unit.rarity).collect(),
+        said: Vec::new(),
+    };
+    let leaders = sessions.wanted_leaders(wanted);
+    if leaders.contains(&true) {
+        let mut best = BestDocuments::new(&sessions, all_bits(units.len()), leaders);
+        scoring.said = add_up(&found, weighting, &mut best);
+        scoring.sessions = best.scored();
+    }
+    Ok(scoring)
+}
+
+/// The documents of a unit, and how rare it is.
+struct UnitDocuments {
+    hits: Arc<Vec<UnitHit>>,
+    rarity: f32,
+    bit: u64,
+}
+
+impl UnitDocuments {
+    /// What the unit adds to a document's score.
+    fn score(&self, hit: &UnitHit, weighting: Weighting) -> f32 {
+        let length = hit.length as f32 / USUAL_DOCUMENT;
+        let frequency = hit.frequency as f32 / 100.0;
+        let share = saturated(frequency, DOCUMENT_SATURATION, DOCUMENT_LENGTH, length);
+        self.rarity * share * weighting.of(hit.kind) as f32 / 100.0
+    }
 }
 
 /// The scores of sessions as wholes.
@@ -212,12 +276,17 @@ impl<'a> SessionScores<'a> {
     /// Adds a unit; gives how rare it is.
     fn add(&mut self, hits: &[UnitHit], bit: u64) -> f32 {
         let mut touched = Vec::new();
-        for hit in hits {
-            if let Some(frequency) = self.frequencies.get_mut(hit.session.0 as usize) {
+        // Documents of one session mostly stand side by side.
+        for together in hits.chunk_by(|a, b| a.session == b.session) {
+            let weighted = together
+                .iter()
+                .map(|hit| u64::from(hit.frequency) * self.weighting.of(hit.kind));
+            let session = together.first().map(|hit| hit.session).unwrap_or_default();
+            if let Some(frequency) = self.frequencies.get_mut(session.0 as usize) {
                 if *frequency == 0 {
-                    touched.push(hit.session);
+                    touched.push(session);
                 }
-                *frequency += u64::from(hit.frequency) * self.weighting.of(hit.kind);
+                *frequency += weighted.sum::<u64>();
             }
         }
         let rarity = rarity(self.scope.sessions.count(), touched.len());
@@ -235,6 +304,20 @@ impl<'a> SessionScores<'a> {
             }
         }
         rarity
+    }
+
+    /// By ordinal, whether a session stands for one that may be wanted.
+    fn wanted_leaders(&self, wanted: Wanted) -> Vec<bool> {
+        let mut leaders = vec![false; self.units.len()];
+        for (session, units) in (0..).map(SessionOrdinal).zip(&self.units) {
+            if *units != 0 && wanted.fits(*units) {
+                let leader = self.scope.sessions.leader(session);
+                if let Some(is_wanted) = leaders.get_mut(leader.0 as usize) {
+                    *is_wanted = true;
+                }
+            }
+        }
+        leaders
     }
 
     fn of(&self, session: SessionOrdinal) -> (f32, u64) {
@@ -259,85 +342,149 @@ fn saturated(frequency: f32, saturation: f32, length_weight: f32, length: f32) -
     frequency * (saturation + 1.0) / (frequency + spread)
 }
 
-/// Adds a unit's documents, both lists ascending.
-fn with_unit(
-    documents: Vec<DocumentScore>,
-    hits: &[UnitHit],
-    rarity: f32,
-    bit: u64,
-    weighting: Weighting,
-) -> Vec<DocumentScore> {
-    let mut all = Vec::with_capacity(documents.len() + hits.len());
-    let mut documents = documents.into_iter().peekable();
-    for hit in hits {
-        while let Some(earlier) = documents.next_if(|document| document.address < hit.address) {
-            all.push(earlier);
-        }
-        let length = hit.length as f32 / USUAL_DOCUMENT;
-        let frequency = hit.frequency as f32 / 100.0;
-        let share = saturated(frequency, DOCUMENT_SATURATION, DOCUMENT_LENGTH, length);
-        let score = rarity * share * weighting.of(hit.kind) as f32 / 100.0;
-        all.push(
-            match documents.next_if(|document| document.address == hit.address) {
-                Some(known) => DocumentScore {
-                    score: known.score + score,
-                    units: known.units | bit,
-                    ..known
-                },
-                None => DocumentScore {
-                    address: hit.address,
-                    session: hit.session,
-                    score,
-                    units: bit,
-                    is_said: matches!(hit.kind, TextKind::User | TextKind::Agent),
-                },
-            },
-        );
-    }
-    all.extend(documents);
-    all
+/// So many neighbouring documents are added up at a time, so that they stay close to the processor.
+const WINDOW: u32 = 1_024;
+
+/// A document while its units are added up.
+#[derive(Clone, Default)]
+struct Sum<'a> {
+    hit: Option<&'a UnitHit>,
+    units: u64,
+    score: f32,
 }
 
-/// Each session with its best document; sessions that another one stands for give it theirs.
-fn best_documents(
-    scope: &Scope<'_>,
-    documents: &[DocumentScore],
-    sessions: &SessionScores<'_>,
-    all: u64,
-) -> Vec<Scored> {
-    let mut found: Vec<(Scored, &DocumentScore)> = Vec::new();
-    // Where in `found` a session is, plus one.
-    let mut places = vec![0usize; scope.sessions.len()];
-    for document in documents {
-        let (whole, units) = sessions.of(document.session);
-        let here = Scored {
-            session: scope.sessions.leader(document.session),
-            score: DOCUMENT_WEIGHT * document.score + whole,
-            best: document.address,
-            units,
-            together: document.units & all == all,
-        };
-        let Some(place) = places.get_mut(here.session.0 as usize) else {
-            continue;
-        };
-        let known = place.checked_sub(1).and_then(|at| found.get_mut(at));
-        let Some((known, known_document)) = known else {
-            found.push((here, document));
-            *place = found.len();
-            continue;
-        };
-        let together = known.together || here.together;
-        if is_better(scope, document, known_document) {
-            (*known, *known_document) = (here, document);
+/// Gives the documents of all units, ascending by address, their scores added up in the order of units, to
+/// `best`; of those in question, what people and agents say comes back, when there is more than one unit.
+fn add_up(units: &[UnitDocuments], weighting: Weighting, best: &mut BestDocuments<'_>) -> Vec<DocumentScore> {
+    let mut said = Vec::new();
+    if let [unit] = units {
+        for hit in unit.hits.iter() {
+            best.take(hit, unit.score(hit, weighting), unit.bit);
         }
-        known.together = together;
+        return said;
     }
-    found.into_iter().map(|(scored, _)| scored).collect()
+    let mut window: Vec<Sum<'_>> = vec![Sum::default(); WINDOW as usize];
+    let mut rest: Vec<&[UnitHit]> = units.iter().map(|unit| unit.hits.as_slice()).collect();
+    while let Some(first) = rest.iter().filter_map(|hits| Some(hits.first()?.address)).min() {
+        let end = DocAddress::new(first.segment_ord, first.doc_id.saturating_add(WINDOW));
+        let mut filled = 0;
+        for (unit, hits) in units.iter().zip(&mut rest) {
+            while let Some((hit, others)) = hits.split_first().filter(|(hit, _)| hit.address < end) {
+                *hits = others;
+                if !best.is_in_question(hit.session) {
+                    continue;
+                }
+                let at = (hit.address.doc_id - first.doc_id) as usize;
+                filled = filled.max(at + 1);
+                if let Some(sum) = window.get_mut(at) {
+                    sum.hit = Some(hit);
+                    sum.score += unit.score(hit, weighting);
+                    sum.units |= unit.bit;
+                }
+            }
+        }
+        for sum in window.iter_mut().take(filled) {
+            let (score, units) = (std::mem::take(&mut sum.score), std::mem::take(&mut sum.units));
+            if let Some(hit) = sum.hit.take() {
+                best.take(hit, score, units);
+                if matches!(hit.kind, TextKind::User | TextKind::Agent) {
+                    said.push(DocumentScore::of(hit, score));
+                }
+            }
+        }
+    }
+    said
 }
+
+/// The best document of each session so far; sessions that another one stands for give it theirs.
+struct BestDocuments<'a> {
+    sessions: &'a SessionScores<'a>,
+    /// All units, a bit each.
+    all: u64,
+    /// By ordinal, the sessions that stand for those in question.
+    leaders: Vec<bool>,
+    found: Vec<(DocumentScore, bool)>,
+    /// By ordinal, where in `found` a session is, plus one.
+    places: Vec<usize>,
+    /// The session of the last document, and where in `found` it is: the next one is likely of the same.
+    last: Option<(SessionOrdinal, usize)>,
+}
+
+impl<'a> BestDocuments<'a> {
+    fn new(sessions: &'a SessionScores<'a>, all: u64, leaders: Vec<bool>) -> Self {
+        Self {
+            sessions,
+            all,
+            found: Vec::new(),
+            places: vec![0; leaders.len()],
+            leaders,
+            last: None,
+        }
+    }
+
+    fn is_in_question(&self, session: SessionOrdinal) -> bool {
+        let leader = self.sessions.scope.sessions.leader(session);
+        self.leaders.get(leader.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Takes a document in.
+    fn take(&mut self, hit: &UnitHit, score: f32, units: u64) {
+        let at = match self.last {
+            Some((session, at)) if session == hit.session => at,
+            _ => match self.place_of(hit.session) {
+                Some(at) => at,
+                None => return,
+            },
+        };
+        let together = units & self.all == self.all;
+        let document = DocumentScore::of(hit, score);
+        match self.found.get_mut(at) {
+            Some((known, known_together)) => {
+                *known_together |= together;
+                if is_better(self.sessions.scope, &document, known) {
+                    *known = document;
+                }
+            }
+            None => self.found.push((document, together)),
+        }
+    }
+
+    /// Where in `found` the session is that stands for this one, or is to be put.
+    fn place_of(&mut self, session: SessionOrdinal) -> Option<usize> {
+        let leader = self.sessions.scope.sessions.leader(session);
+        let place = self.places.get_mut(leader.0 as usize)?;
+        let at = place.checked_sub(1).unwrap_or(self.found.len());
+        *place = at + 1;
+        self.last = Some((session, at));
+        Some(at)
+    }
+
+    fn scored(self) -> Vec<Scored> {
+        let scored = self.found.iter().map(|(document, together)| {
+            let (whole, units) = self.sessions.of(document.session);
+            Scored {
+                session: self.sessions.scope.sessions.leader(document.session),
+                score: DOCUMENT_WEIGHT * document.score + whole,
+                best: document.address,
+                units,
+                together: *together,
+            }
+        });
+        scored.collect()
+    }
+}
+
+/// Twice what scores are rounded to, see [`super::ordered`].
+const CLEAR_DIFFERENCE: f32 = 0.000_2;
 
 /// Whether one document is better than another; of equals the earlier in the session, then the one of the
 /// older session, wherever the index keeps it.
 fn is_better(scope: &Scope<'_>, one: &DocumentScore, other: &DocumentScore) -> bool {
+    // Nearly always the scores are so different that they differ rounded as well.
+    let difference = one.score - other.score;
+    if difference.abs() > CLEAR_DIFFERENCE {
+        return difference > 0.0;
+    }
     let place = |document: &DocumentScore| {
         let segment = scope.segment_of(document.address)?;
         Some(segment.place(document.address.doc_id))

@@ -8,7 +8,8 @@ use lookback_model::query::parse::Operators;
 use lookback_model::{SessionKind, SessionOrdinal, Timestamp};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// What ranking needs of a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +28,8 @@ pub(super) struct SessionRank {
     pub turns: u64,
     /// Calls that asked a history of sessions.
     pub recalls: u64,
+    /// Whether others that may be found begin with the same words.
+    has_family: bool,
     /// Among sessions with a beginning in common that began and ended at the same time, by name.
     order: u32,
     allowed: bool,
@@ -71,55 +74,195 @@ pub(super) struct SessionSet {
     count: usize,
     /// Their turns, on average.
     usual_turns: f32,
-    /// First copy keys that several of them have.
-    families: HashSet<u64>,
 }
 
-impl SessionSet {
-    /// Loads the sessions and applies the filters.
+/// What is known of all sessions, kept from one search to the next while nobody writes.
+#[derive(Default)]
+pub(super) struct KnownSessions {
+    /// What SQLite calls this state of the catalogue on this connection.
+    version: Option<i64>,
+    /// As the catalogue has them.
+    rows: Vec<SessionRank>,
+    /// For searches without filters.
+    all: Option<Arc<SessionSet>>,
+    /// For searches with filters.
+    places: Option<Vec<Place>>,
+    /// The filters of the last search that had any, and what they let through.
+    last: Option<(Filters, Arc<SessionSet>)>,
+}
+
+/// What narrows a search.
+#[derive(PartialEq)]
+struct Filters {
+    agents: Vec<String>,
+    paths: Vec<String>,
+    since: Option<Timestamp>,
+    operators: Operators,
+}
+
+/// What filters look into.
+struct Place {
+    session: SessionOrdinal,
+    agent: String,
+    cwd: Option<String>,
+    transcript: String,
+}
+
+impl KnownSessions {
+    /// The sessions that a request's filters and operators let through. Must be asked within a transaction,
+    /// so that all it reads is of one state.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub(super) fn load(
+    pub(super) fn narrowed(
+        &mut self,
         connection: &Connection,
         request: &SearchRequest,
         operators: &Operators,
-    ) -> Result<Self> {
-        let mut set = Self {
-            ranks: Vec::new(),
-            count: 0,
-            usual_turns: 1.0,
-            families: HashSet::new(),
-        };
-        let sql = "SELECT ordinal, leader, updated_at, created_at, kind, first_copy_key, turns, recalls
-            FROM sessions
-            INDEXED BY sessions_for_ranking WHERE hidden = 0";
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let ordinal: usize = row.get::<_, u32>(0)? as usize;
-            if set.ranks.len() <= ordinal {
-                set.ranks.resize(ordinal + 1, SessionRank::default());
+    ) -> Result<Arc<SessionSet>> {
+        self.renew(connection)?;
+        let folders = PathScope::of(&request.paths);
+        let by_place = !(request.agents.is_empty() && folders.is_everywhere() && operators.is_empty());
+        if !by_place && request.since.is_none() {
+            if let Some(all) = &self.all {
+                return Ok(Arc::clone(all));
             }
-            let updated_at = row.get::<_, Option<i64>>(2)?.map(Timestamp);
-            let rank = SessionRank {
-                leader: row.get(1)?,
-                updated_at,
-                created_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
-                kind: SessionKind::from_name(row.get_ref(4)?.as_str().unwrap_or_default()),
-                first_copy_key: row.get::<_, i64>(5)? as u64,
-                turns: row.get::<_, i64>(6)?.unsigned_abs(),
-                recalls: row.get::<_, i64>(7)?.unsigned_abs(),
-                order: 0,
-                allowed: request
-                    .since
-                    .is_none_or(|since| updated_at.is_some_and(|updated| updated >= since)),
-            };
-            if let Some(place) = set.ranks.get_mut(ordinal) {
-                *place = rank;
+            let all = Arc::new(SessionSet::of(self.rows.clone(), connection)?);
+            self.all = Some(Arc::clone(&all));
+            return Ok(all);
+        }
+        let filters = Filters {
+            agents: request.agents.clone(),
+            paths: request.paths.clone(),
+            since: request.since,
+            operators: operators.clone(),
+        };
+        if let Some((_, narrowed)) = self.last.as_ref().filter(|(known, _)| *known == filters) {
+            return Ok(Arc::clone(narrowed));
+        }
+        let mut ranks = self.rows.clone();
+        if let Some(since) = request.since {
+            for rank in &mut ranks {
+                rank.allowed = rank.allowed && rank.updated_at.is_some_and(|updated| updated >= since);
             }
         }
-        set.narrow(connection, request, operators)?;
+        if by_place {
+            let places = match self.places.take() {
+                Some(places) => places,
+                None => read_places(connection)?,
+            };
+            narrow(&mut ranks, &places, &folders, request, operators);
+            self.places = Some(places);
+        }
+        let narrowed = Arc::new(SessionSet::of(ranks, connection)?);
+        self.last = Some((filters, Arc::clone(&narrowed)));
+        Ok(narrowed)
+    }
+
+    /// Reads all anew when another connection has written since.
+    fn renew(&mut self, connection: &Connection) -> Result<()> {
+        let mut statement = connection.prepare_cached("PRAGMA data_version")?;
+        let version = Some(statement.query_row([], |row| row.get(0))?);
+        if self.version != version {
+            *self = Self {
+                version,
+                rows: read_ranks(connection)?,
+                ..Self::default()
+            };
+        }
+        Ok(())
+    }
+}
+
+fn read_ranks(connection: &Connection) -> Result<Vec<SessionRank>> {
+    let sql = "SELECT ordinal, leader, updated_at, created_at, kind, first_copy_key, turns, recalls
+        FROM sessions
+        INDEXED BY sessions_for_ranking WHERE hidden = 0";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut ranks: Vec<SessionRank> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let ordinal: usize = row.get::<_, u32>(0)? as usize;
+        if ranks.len() <= ordinal {
+            ranks.resize(ordinal + 1, SessionRank::default());
+        }
+        let rank = SessionRank {
+            leader: row.get(1)?,
+            updated_at: row.get::<_, Option<i64>>(2)?.map(Timestamp),
+            created_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
+            kind: SessionKind::from_name(row.get_ref(4)?.as_str().unwrap_or_default()),
+            first_copy_key: row.get::<_, i64>(5)? as u64,
+            turns: row.get::<_, i64>(6)?.unsigned_abs(),
+            recalls: row.get::<_, i64>(7)?.unsigned_abs(),
+            has_family: false,
+            order: 0,
+            allowed: true,
+        };
+        if let Some(place) = ranks.get_mut(ordinal) {
+            *place = rank;
+        }
+    }
+    Ok(ranks)
+}
+
+fn read_places(connection: &Connection) -> Result<Vec<Place>> {
+    let sql = "SELECT ordinal, sessions.agent, cwd, path FROM sessions JOIN files ON files.id = file";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut places = Vec::new();
+    while let Some(row) = rows.next()? {
+        let transcript = String::from_utf8_lossy(row.get_ref(3)?.as_blob().unwrap_or_default());
+        places.push(Place {
+            session: SessionOrdinal(row.get(0)?),
+            agent: row.get_ref(1)?.as_str().unwrap_or_default().to_owned(),
+            cwd: row.get_ref(2)?.as_str().ok().map(str::to_owned),
+            transcript: transcript.into_owned(),
+        });
+    }
+    Ok(places)
+}
+
+/// Applies the filters that need more than numbers.
+fn narrow(
+    ranks: &mut [SessionRank],
+    places: &[Place],
+    folders: &PathScope,
+    request: &SearchRequest,
+    operators: &Operators,
+) {
+    let lowered = |values: &[String]| {
+        values
+            .iter()
+            .map(|value| value.to_lowercase())
+            .collect::<Vec<_>>()
+    };
+    let (repo, path) = (lowered(&operators.repo), lowered(&operators.path));
+    // Many sessions share a folder, and comparing folders takes them apart.
+    let mut known: HashMap<Option<&str>, bool> = HashMap::new();
+    for found in places {
+        let Some(rank) = ranks.get_mut(found.session.0 as usize) else {
+            continue;
+        };
+        let cwd = found.cwd.as_deref();
+        let fits_folder = *known.entry(cwd).or_insert_with(|| {
+            folders.holds(cwd) && repo.iter().all(|value| last_two_segments(cwd).contains(value))
+        });
+        rank.allowed = rank.allowed
+            && fits_folder
+            && (request.agents.is_empty() || request.agents.contains(&found.agent))
+            && path
+                .iter()
+                .all(|value| place(cwd, &found.transcript).contains(value));
+    }
+}
+
+impl SessionSet {
+    fn of(ranks: Vec<SessionRank>, connection: &Connection) -> Result<Self> {
+        let mut set = Self {
+            ranks,
+            count: 0,
+            usual_turns: 1.0,
+        };
         set.choose_leaders(connection)?;
         set.take_stock();
         set.order_copies(connection)?;
@@ -160,7 +303,7 @@ impl SessionSet {
         let mut tied: HashMap<_, Vec<SessionOrdinal>> = HashMap::new();
         for (session, rank) in self.found() {
             let follows = rank.leader != session.0;
-            if follows || self.families.contains(&rank.first_copy_key) {
+            if follows || rank.has_family {
                 let times = (rank.created_at, rank.updated_at, follows);
                 tied.entry(times).or_default().push(session);
             }
@@ -189,56 +332,24 @@ impl SessionSet {
 
     /// Counts what may be found.
     fn take_stock(&mut self) {
-        let mut seen = HashSet::new();
+        let mut holders: HashMap<u64, usize> = HashMap::new();
         let mut turns = 0;
         for rank in self.ranks.iter().filter(|rank| rank.allowed) {
             self.count += 1;
             turns += rank.turns;
-            if rank.first_copy_key != 0 && !seen.insert(rank.first_copy_key) {
-                self.families.insert(rank.first_copy_key);
+            *holders.entry(rank.first_copy_key).or_default() += 1;
+        }
+        holders.retain(|key, count| *key != 0 && *count > 1);
+        if !holders.is_empty() {
+            for rank in &mut self.ranks {
+                rank.has_family = holders.contains_key(&rank.first_copy_key);
             }
         }
         self.usual_turns = (turns as f32 / self.count.max(1) as f32).max(1.0);
     }
 
-    /// Applies the filters that need more than numbers.
-    fn narrow(
-        &mut self,
-        connection: &Connection,
-        request: &SearchRequest,
-        operators: &Operators,
-    ) -> Result<()> {
-        let scope = PathScope::of(&request.paths);
-        if request.agents.is_empty() && scope.is_everywhere() && operators.is_empty() {
-            return Ok(());
-        }
-        let lowered = |values: &[String]| {
-            values
-                .iter()
-                .map(|value| value.to_lowercase())
-                .collect::<Vec<_>>()
-        };
-        let (repo, path) = (lowered(&operators.repo), lowered(&operators.path));
-        let sql = "SELECT ordinal, sessions.agent, cwd, path FROM sessions JOIN files ON files.id = file";
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let Some(rank) = self.ranks.get_mut(row.get::<_, u32>(0)? as usize) else {
-                continue;
-            };
-            let agent = row.get_ref(1)?.as_str().unwrap_or_default();
-            let cwd = row.get_ref(2)?.as_str().ok();
-            let transcript = String::from_utf8_lossy(row.get_ref(3)?.as_blob().unwrap_or_default());
-            rank.allowed = rank.allowed
-                && (request.agents.is_empty() || request.agents.iter().any(|wanted| wanted == agent))
-                && scope.holds(cwd)
-                && repo.iter().all(|value| last_two_segments(cwd).contains(value))
-                && path.iter().all(|value| place(cwd, &transcript).contains(value));
-        }
-        Ok(())
-    }
-
     /// Whether a search may find it.
+    #[inline]
     pub(super) fn allows(&self, session: SessionOrdinal) -> bool {
         self.ranks
             .get(session.0 as usize)
@@ -275,13 +386,14 @@ impl SessionSet {
 
     /// The session that stands for this one in hits.
     pub(super) fn leader(&self, session: SessionOrdinal) -> SessionOrdinal {
-        SessionOrdinal(self.facts(session).leader)
+        let rank = self.ranks.get(session.0 as usize);
+        SessionOrdinal(rank.map_or(0, |rank| rank.leader))
     }
 
     /// What a session has in common with others that begin with the same words; `None` when there are none.
     pub(super) fn family(&self, session: SessionOrdinal) -> Option<u64> {
-        let key = self.facts(session).first_copy_key;
-        self.families.contains(&key).then_some(key)
+        let rank = self.ranks.get(session.0 as usize)?;
+        rank.has_family.then_some(rank.first_copy_key)
     }
 
     /// Whether `session` is where something was said first, rather than `other`: it began earlier, or ended

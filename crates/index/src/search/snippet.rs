@@ -4,10 +4,11 @@
 //! between words where the text has any, and marks whole matches only.
 
 use super::units::Unit;
-use crate::analyze;
+use crate::analyze::{self, Analyzer};
 use lookback_model::Snippet;
 use std::collections::HashMap;
 use std::ops::Range;
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use unicode_normalization::char::is_combining_mark;
 
 /// A snippet is about this long, in characters.
@@ -78,12 +79,24 @@ pub(super) fn snippet(text: &str, marks: &Marks) -> Snippet {
 
 /// The places of terms to mark, in the order of their beginnings.
 fn matches(text: &str, marks: &Marks) -> Vec<Match> {
-    let found = analyze::terms(text).into_iter().filter_map(|term| {
-        let shown = *marks.terms.get(&term.text)?;
-        let range = term.range.0..term.range.1;
-        Some(Match { range, shown })
-    });
-    found.collect()
+    let mut analyzer = Analyzer::default();
+    let mut stream = analyzer.token_stream(text);
+    let mut found = Vec::new();
+    while let Some(Token {
+        text,
+        offset_from,
+        offset_to,
+        ..
+    }) = stream.next()
+    {
+        if let Some(&shown) = marks.terms.get(text) {
+            found.push(Match {
+                range: *offset_from..*offset_to,
+                shown,
+            });
+        }
+    }
+    found
 }
 
 /// From the first to the last of the matches for whose sake a window is the best.
