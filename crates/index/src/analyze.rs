@@ -339,14 +339,19 @@ struct PlainRun {
 fn plain_run(bytes: &[u8]) -> Option<PlainRun> {
     let (first, others) = bytes.split_first()?;
     let first = class(*first);
+    if first == BEYOND_ASCII {
+        return None;
+    }
     let mut rest = SEPARATOR;
     let mut length = 1;
     for &byte in others {
         let class = class(byte);
-        if class == SEPARATOR {
-            break;
+        match class {
+            SEPARATOR => break,
+            // Decided at once: text of unspaced scripts has no separator for long.
+            BEYOND_ASCII => return None,
+            _ => rest |= class,
         }
-        rest |= class;
         length += 1;
     }
     let is_plain = match first {

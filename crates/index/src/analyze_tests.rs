@@ -123,3 +123,11 @@ proptest! {
         prop_assert_eq!(streamed, direct);
     }
 }
+
+/// Property: the time grows with the text alone. Looking at the rest of it at every sign, as text of unspaced
+/// scripts has no white space to stop at, this would take minutes.
+#[test]
+fn long_text_without_white_space_is_soon_done() {
+    let sentences = 100_000;
+    assert_eq!(terms(&"令牌，".repeat(sentences)).len(), 3 * sentences);
+}

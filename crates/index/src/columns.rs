@@ -170,7 +170,11 @@ impl Columns {
 
     /// The session and the kind of text of a document; `None` when it was deleted or makes no sense.
     #[inline]
-    pub(crate) fn owner(&self, reader: &SegmentReader, document: DocId) -> Option<(SessionOrdinal, TextKind)> {
+    pub(crate) fn owner(
+        &self,
+        reader: &SegmentReader,
+        document: DocId,
+    ) -> Option<(SessionOrdinal, TextKind)> {
         match self.owners.get() {
             Some(owners) => owners.get(document as usize)?.get(),
             None if reader.is_deleted(document) => None,

@@ -24,7 +24,9 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args_os().skip(1);
-    let folder = arguments.next().ok_or("name the data folder of a finished index")?;
+    let folder = arguments
+        .next()
+        .ok_or("name the data folder of a finished index")?;
     let is_alone = arguments.next().is_some_and(|word| word == "alone");
     let folder = Path::new(&folder);
     let texts = stored::texts(folder)?;
@@ -61,12 +63,7 @@ fn main() -> Result<(), Failure> {
 
 /// Times of one query of the mix: ranking alone, and with a page of snippets; and what a process pays that
 /// has just begun.
-fn measured(
-    folder: &Path,
-    index: &Index,
-    mixed: &Mixed,
-    all: &mut [Times; 2],
-) -> Result<Value, Failure> {
+fn measured(folder: &Path, index: &Index, mixed: &Mixed, all: &mut [Times; 2]) -> Result<Value, Failure> {
     let (page, route) = found(index, &mixed.request(queries::PAGE))?;
     let first = Times::of_few(|| {
         let index = Index::open(folder, Options::default())?;

@@ -82,7 +82,11 @@ pub(crate) fn mix(index: &Index) -> Result<Vec<Mixed>, Failure> {
 
 /// A query that has no word in common with another.
 pub(crate) fn other_than(mixed: &Mixed) -> &'static str {
-    if mixed.query == RARE_WORD { "纠缠" } else { RARE_WORD }
+    if mixed.query == RARE_WORD {
+        "纠缠"
+    } else {
+        RARE_WORD
+    }
 }
 
 /// The working directory of most sessions.

@@ -77,7 +77,8 @@ impl Times {
     pub(crate) fn summary(&self) -> Value {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
-        let at = |share: usize| sorted.get(((sorted.len() * share) / 100).min(sorted.len().saturating_sub(1)));
+        let at =
+            |share: usize| sorted.get(((sorted.len() * share) / 100).min(sorted.len().saturating_sub(1)));
         json!({"p50": at(50), "p99": at(99), "max": sorted.last(), "runs": sorted.len()})
     }
 }

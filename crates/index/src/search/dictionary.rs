@@ -200,11 +200,7 @@ pub(super) fn containing(scope: &Scope<'_>, part: &str) -> Result<Vec<String>> {
 }
 
 /// Of some terms those that most documents of the scope hold, then by the alphabet.
-fn most_used(
-    scope: &Scope<'_>,
-    fields: &[FieldScope],
-    terms: BTreeMap<String, u64>,
-) -> Result<Vec<String>> {
+fn most_used(scope: &Scope<'_>, fields: &[FieldScope], terms: BTreeMap<String, u64>) -> Result<Vec<String>> {
     let mut terms: Vec<(String, u64)> = terms.into_iter().collect();
     terms.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let mut best: BTreeSet<(Reverse<usize>, String)> = BTreeSet::new();

@@ -51,9 +51,12 @@ impl LastUnits {
         view: View,
     ) -> Vec<(Unit, Arc<Vec<UnitHit>>)> {
         let units = std::mem::take(&mut self.units);
-        let is_same = self.scope.take().is_some_and(|(known_text, known_sessions, known_view)| {
-            Arc::ptr_eq(&known_text, text) && Arc::ptr_eq(&known_sessions, sessions) && known_view == view
-        });
+        let is_same = self
+            .scope
+            .take()
+            .is_some_and(|(known_text, known_sessions, known_view)| {
+                Arc::ptr_eq(&known_text, text) && Arc::ptr_eq(&known_sessions, sessions) && known_view == view
+            });
         if is_same { units } else { Vec::new() }
     }
 

@@ -73,7 +73,12 @@ struct LookedAt {
 
 /// Adds where a unit of one term stands in documents of a segment, which are ascending: each list of the index
 /// is opened once and gone through once.
-fn positions(scope: &Scope<'_>, segment: &Segment<'_>, unit: &Unit, documents: &mut [LookedAt]) -> Result<()> {
+fn positions(
+    scope: &Scope<'_>,
+    segment: &Segment<'_>,
+    unit: &Unit,
+    documents: &mut [LookedAt],
+) -> Result<()> {
     let option = IndexRecordOption::WithFreqsAndPositions;
     for alternative in &unit.alternatives {
         let [(_, term)] = alternative.sequence.as_slice() else {

@@ -68,7 +68,9 @@ impl Wanted {
 
 /// A bit for each of so many units.
 fn all_bits(units: usize) -> u64 {
-    let next = u32::try_from(units).ok().and_then(|count| 1u64.checked_shl(count));
+    let next = u32::try_from(units)
+        .ok()
+        .and_then(|count| 1u64.checked_shl(count));
     next.unwrap_or(0).wrapping_sub(1)
 }
 
