@@ -7,6 +7,7 @@
 mod corpus;
 mod greps;
 mod growing;
+mod latency;
 mod measure;
 mod needles;
 
@@ -67,14 +68,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let data = std::env::temp_dir().join(format!("lookback-bench-{}", std::process::id()));
     let bench = Bench {
         program: built(&["--release", "--locked", "--package", "lookback-cli"])?,
-        baseline: built(&[
-            "--release",
-            "--locked",
-            "--package",
-            "lookback-index",
-            "--example",
-            "bare_tantivy",
-        ])?,
+        baseline: example("bare_tantivy")?,
+        latency: example("search_latency")?,
         corpus,
         data: TemporaryFolder(data),
         rounds: options.rounds,
@@ -82,14 +77,28 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     bench.head()?;
     bench.first_index()?;
     bench.searches()?;
+    bench.latency()?;
     bench.needles()?;
     bench.greps()?;
     bench.indexing_again()
 }
 
+/// An example of the index, built.
+fn example(name: &str) -> Result<PathBuf> {
+    built(&[
+        "--release",
+        "--locked",
+        "--package",
+        "lookback-index",
+        "--example",
+        name,
+    ])
+}
+
 struct Bench {
     program: PathBuf,
     baseline: PathBuf,
+    latency: PathBuf,
     corpus: Corpus,
     data: TemporaryFolder,
     rounds: usize,
@@ -207,6 +216,17 @@ impl Bench {
             println!("| {name}: `{query}` | {fresh} | {indexed} | {ripgrep} | {against} |");
         }
         println!("\nThe ratio is default freshness to ripgrep; below 1 is quicker than ripgrep.\n");
+        Ok(())
+    }
+
+    fn latency(&self) -> Result<()> {
+        eprintln!("searches in a running process …");
+        let report = stdout_of(Command::new(&self.latency).arg(&self.data.0))?;
+        println!("{}", latency::tables(&report)?);
+        println!(
+            "FTS5 and bare tantivy rank documents of the same texts, with neither sessions, filters, word forms nor\n\
+            repair; FTS5 sorts by `bm25`, and both give 20.\n"
+        );
         Ok(())
     }
 

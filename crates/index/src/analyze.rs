@@ -366,18 +366,20 @@ impl AsciiRun {
     fn at(bytes: &[u8]) -> Option<Self> {
         let (first, others) = bytes.split_first()?;
         let first = class(*first);
+        if first == BEYOND_ASCII {
+            return None;
+        }
         let mut rest = SEPARATOR;
         let mut length = 1;
         for &byte in others {
             let class = class(byte);
-            if class == SEPARATOR {
-                break;
+            match class {
+                SEPARATOR => break,
+                // Decided at once: text of unspaced scripts has no separator for long.
+                BEYOND_ASCII => return None,
+                _ => rest |= class,
             }
-            rest |= class;
             length += 1;
-        }
-        if (first | rest) & BEYOND_ASCII != 0 {
-            return None;
         }
         let is_plain = match first {
             SMALL => rest & !SMALL == 0,

@@ -137,3 +137,11 @@ fn hashes_are_cut_and_numbers_are_not() {
     assert_eq!(shown(number), [format!("{number}@0")]);
     assert_eq!(shown("F3C2A1B9-77"), ["f3c2a1b9@0", "77@1"]);
 }
+
+/// Property: the time grows with the text alone. Looking at the rest of it at every sign, as text of unspaced
+/// scripts has no white space to stop at, this would take minutes.
+#[test]
+fn long_text_without_white_space_is_soon_done() {
+    let sentences = 100_000;
+    assert_eq!(terms(&"令牌，".repeat(sentences)).len(), 3 * sentences);
+}
