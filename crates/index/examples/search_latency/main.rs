@@ -5,6 +5,8 @@
 //! JSON; with `alone` it measures no peers. Times are in milliseconds, all on one thread. The peers know no
 //! sessions: they rank documents, find no typing errors, and get neither filters nor orders.
 
+#![allow(clippy::indexing_slicing, reason = "keys of JSON objects that are made here")]
+
 mod peers;
 mod queries;
 #[path = "../stored/texts.rs"]
