@@ -10,6 +10,7 @@ use crate::error::{Cause, Result};
 use lookback_model::document::TextCaps;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -181,7 +182,17 @@ const PACKING_LEVEL: i32 = 1;
 /// # Errors
 /// When there is no memory for it.
 pub(crate) fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
-    Ok(zstd::bulk::compress(bytes, PACKING_LEVEL)?)
+    thread_local! {
+        // Making one takes longer than what it is used for.
+        static PACKER: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+    }
+    PACKER.with_borrow_mut(|packer| {
+        let packer = match packer {
+            Some(packer) => packer,
+            None => packer.insert(zstd::bulk::Compressor::new(PACKING_LEVEL)?),
+        };
+        Ok(packer.compress(bytes)?)
+    })
 }
 
 /// Undoes [`pack`].
