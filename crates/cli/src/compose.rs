@@ -14,7 +14,7 @@ use std::sync::Arc;
 const MAX_THREADS: usize = 8;
 
 /// Memory for postings under construction. More makes fewer and larger segments, and no faster index.
-const HEAP_BYTES: usize = 160 << 20;
+const HEAP_BYTES: usize = 190 << 20;
 
 /// The engine, and the catalogue it works on.
 pub(crate) struct Library {

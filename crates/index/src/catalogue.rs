@@ -20,6 +20,9 @@ const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql"), include_str!("mi
 /// The newest version known here.
 pub const VERSION: u64 = MIGRATIONS.len() as u64;
 
+/// Memory for pages that are not committed yet.
+const CACHE_KIBIBYTES: i64 = 16 << 10;
+
 /// Stamped into the file, so that a foreign database is never taken for a catalogue ("lkbk").
 const APPLICATION_ID: i32 = 0x6c6b_626b;
 
@@ -103,6 +106,8 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     }
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
+    // Room for the rows of a first index: what does not fit is written before its commit, and then again.
+    connection.pragma_update(None, "cache_size", -CACHE_KIBIBYTES)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     migrate(&mut connection)?;
     Ok(connection)

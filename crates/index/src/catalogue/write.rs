@@ -14,6 +14,11 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 /// When the catalogue cannot be read.
 pub fn retired(connection: &Connection, batch: &Batch) -> Result<Vec<SessionOrdinal>> {
     let mut retired = Vec::new();
+    // A first index takes nothing away, and asks nothing for each of its files.
+    let is_empty = "SELECT NOT EXISTS (SELECT 1 FROM files)";
+    if connection.query_row(is_empty, [], |row| row.get(0))? {
+        return Ok(retired);
+    }
     for read in &batch.read {
         let known = match read.id {
             Some(id) => Some(id),
@@ -119,14 +124,12 @@ pub fn delete_file(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<Se
 /// Of sessions with one agent and id, the fullest stands for all.
 fn choose_leader(transaction: &Transaction<'_>, agent: &str, session_id: &str) -> Result<()> {
     // Nearly always there is one, which leads itself since it was written.
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM sessions WHERE agent = ?1 AND session_id = ?2 LIMIT 2)";
-    let count: i64 = transaction
+    let sql = "SELECT count(*) = 1 AND min(leader = ordinal) FROM sessions
+        WHERE agent = ?1 AND session_id = ?2";
+    let leads_itself: Option<bool> = transaction
         .prepare_cached(sql)?
         .query_row([agent, session_id], |row| row.get(0))?;
-    if count == 1 {
-        let sql = "UPDATE sessions SET leader = ordinal
-            WHERE agent = ?1 AND session_id = ?2 AND leader <> ordinal";
-        transaction.prepare_cached(sql)?.execute([agent, session_id])?;
+    if leads_itself == Some(true) {
         return Ok(());
     }
     // Of equals the first by path: the order in which files were read must not show.
