@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// More threads than this only compete for the disk.
 const MAX_THREADS: usize = 8;
 
-/// Memory for postings under construction. More makes fewer and larger segments, and no faster index.
+/// Memory for postings under construction. More makes fewer and larger segments, which are quicker to search;
+/// a segment that is not full when all is read is written while the catalogue is.
 const HEAP_BYTES: usize = 190 << 20;
 
 /// The engine, and the catalogue it works on.

@@ -8,8 +8,8 @@ use lookback_model::source::{EventSink, ReadSession, SideTitle, SinkClosed};
 use lookback_model::{Document, Event, SessionOrdinal, SessionSource};
 use std::mem;
 
-/// So many documents are handed to the writer at once: enough that waking it costs nothing against
-/// indexing them.
+/// So many documents are handed to the writer at once, so that taking a segment up and putting it back costs
+/// nothing against indexing them.
 const HANDFUL: usize = 64;
 
 /// Takes what a reader reads from one file.

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How an index is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Threads that build postings.
+    /// Threads that add documents at the same time; each builds postings of its own.
     pub threads: usize,
     /// Memory for postings under construction, of all threads together, in bytes.
     pub heap_bytes: usize,
