@@ -9,8 +9,8 @@ use lookback_model::document::{Document, SessionOrdinal};
 use lookback_model::hit::{Evidence, Hit, Presence, SessionRow, Snippet};
 use lookback_model::ports::{
     Batch, Catalogue, CatalogueCounts, FileCursor, FileFailure, FileId, FileRead, FileReport, FileRow,
-    FileState, IndexAge, IndexSink, IndexWriter, SearchAnswer, SearchPage, SearchProvider, SessionFilter,
-    SessionRead, StoreError, StoredText,
+    FileState, IndexAge, IndexSink, IndexWriter, SearchAnswer, SearchPage, SessionFilter, SessionRead,
+    SessionSearch, StoreError, StoredText,
 };
 use lookback_model::query::SearchRequest;
 use lookback_model::source::{ReadAccount, ReadCursor, SourceFile};
@@ -385,7 +385,7 @@ impl Catalogue for Memory {
     }
 }
 
-impl SearchProvider for Memory {
+impl SessionSearch for Memory {
     fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
         if request.cursor.is_some() {
             return Ok(SearchAnswer::MalformedCursor);

@@ -7,7 +7,7 @@ use crate::status::{self, Degraded, Status};
 use crate::transcript::{self, Transcript};
 use lookback_model::document::TextCaps;
 use lookback_model::hit::SessionRow;
-use lookback_model::ports::{Catalogue, IndexSink, SearchAnswer, SearchProvider, SessionFilter, StoreError};
+use lookback_model::ports::{Catalogue, IndexSink, SearchAnswer, SessionFilter, SessionSearch, StoreError};
 use lookback_model::source::ReadError;
 use lookback_model::{Environment, SearchRequest, SessionSource, Timestamp};
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ pub struct Parts {
     /// What is known of files and sessions.
     pub catalogue: Arc<dyn Catalogue>,
     /// Answers searches.
-    pub provider: Arc<dyn SearchProvider>,
+    pub provider: Arc<dyn SessionSearch>,
     /// Opens the index for writing.
     pub sink: Arc<dyn IndexSink>,
     /// How much tool text is indexed.

@@ -11,7 +11,7 @@ use lookback_model::document::TextCaps;
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{
     Catalogue, CatalogueCounts, FileCursor, FileId, FileReport, FileRow, FileState, IndexAge, IndexSink,
-    IndexWriter, SearchAnswer, SearchProvider, SessionFilter, StoreError, StoredText,
+    IndexWriter, SearchAnswer, SessionFilter, SessionSearch, StoreError, StoredText,
 };
 use lookback_model::query::SearchRequest;
 use rusqlite::Connection;
@@ -331,7 +331,7 @@ impl Catalogue for Index {
     }
 }
 
-impl SearchProvider for Index {
+impl SessionSearch for Index {
     fn search(&self, request: &SearchRequest) -> std::result::Result<SearchAnswer, StoreError> {
         // The text index first: the catalogue is never behind it, so every document found has its row.
         let snapshot = self.snapshot()?;

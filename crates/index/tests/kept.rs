@@ -10,7 +10,7 @@
 mod support;
 
 use lookback_index::{Index, Options};
-use lookback_model::ports::{Catalogue, FileId, SearchProvider};
+use lookback_model::ports::{Catalogue, FileId, SessionSearch};
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{Timestamp, View};
 use std::fs;

@@ -14,7 +14,7 @@ mod support;
 use lookback_index::{Index, Options};
 use lookback_model::hit::Presence;
 use lookback_model::ports::{
-    Batch, Catalogue, FileState, IndexSink, SearchAnswer, SearchProvider, SessionFilter, StoreError,
+    Batch, Catalogue, FileState, IndexSink, SearchAnswer, SessionFilter, SessionSearch, StoreError,
 };
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{Document, TextKind, Timestamp};

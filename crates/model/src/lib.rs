@@ -18,6 +18,7 @@ pub mod ports;
 pub mod query;
 pub mod recall;
 pub mod session;
+pub mod session_query;
 pub mod source;
 pub mod surface;
 pub mod text;

@@ -48,8 +48,8 @@ pub enum StoreError {
     },
 }
 
-/// A full-text provider: answers a request over the sessions it holds.
-pub trait SearchProvider: Send + Sync {
+/// Answers a search over the sessions an index holds.
+pub trait SessionSearch: Send + Sync {
     /// Runs a request.
     ///
     /// # Errors

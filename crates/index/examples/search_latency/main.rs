@@ -14,7 +14,7 @@ mod stored;
 mod times;
 
 use lookback_index::{Index, Options};
-use lookback_model::ports::{SearchAnswer, SearchProvider};
+use lookback_model::ports::{SearchAnswer, SessionSearch};
 use lookback_model::query::SearchRequest;
 use peers::{Fts5, Tantivy};
 use queries::Mixed;

@@ -10,7 +10,7 @@
 use lookback_index::{Index, Options};
 use lookback_model::hit::Presence;
 use lookback_model::ports::{
-    Batch, Catalogue, FileRead, IndexSink, IndexWriter, SearchAnswer, SearchPage, SearchProvider, SessionRead,
+    Batch, Catalogue, FileRead, IndexSink, IndexWriter, SearchAnswer, SearchPage, SessionRead, SessionSearch,
 };
 use lookback_model::query::SearchRequest;
 use lookback_model::source::{
