@@ -676,6 +676,18 @@ impl TokenStream for Terms<'_> {
         let at = self.at();
         &mut self.analyzer.slots[at].token
     }
+
+    /// A run at a time, as indexing takes every term there is.
+    fn process(&mut self, sink: &mut dyn FnMut(&Token)) {
+        let Terms { analyzer, cursor } = self;
+        loop {
+            let run = &analyzer.slots[analyzer.given..analyzer.filled];
+            run.iter().for_each(|slot| sink(&slot.token));
+            if !analyzer.fill(cursor) {
+                return;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
