@@ -1,35 +1,59 @@
 //! Reference pages written by the program itself, so that they cannot tell of another program.
 
+mod api;
+
 use crate::command::{built, root, stdout_of};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const PAGE: &str = "docs/reference/cli.md";
+/// The reference of the command line.
+const CLI: &str = "docs/reference/cli.md";
+/// Pages of crates that others build upon, each with the crate's folder and its name in code.
+const INTERFACES: [(&str, &str, &str); 2] = [
+    ("docs/reference/api/model.rs", "crates/model", "lookback_model"),
+    ("docs/reference/api/engine.rs", "crates/engine", "lookback_engine"),
+];
 const HEAD: &str = "\
 # Command line
 
 <!-- Written by `cargo xtask docs` from the program's own help. Change the help, not this page. -->
 ";
 
+/// A page and what it should say.
+type Page = (&'static str, String);
+
 /// Writes the reference pages.
 pub(crate) fn write() -> Result<()> {
-    let page = root()?.join(PAGE);
-    let folder = page.parent().context("the page lies in no folder")?;
-    std::fs::create_dir_all(folder)?;
-    std::fs::write(&page, current_page()?).with_context(|| format!("cannot write {}", page.display()))?;
-    eprintln!("wrote {PAGE}");
+    for (name, text) in pages()? {
+        let page = root()?.join(name);
+        let folder = page.parent().context("the page lies in no folder")?;
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(&page, text).with_context(|| format!("cannot write {}", page.display()))?;
+        eprintln!("wrote {name}");
+    }
     Ok(())
 }
 
 /// Fails when a reference page is not what [`write()`] would write.
 pub(crate) fn check() -> Result<()> {
-    let stored = std::fs::read_to_string(root()?.join(PAGE)).unwrap_or_default();
-    compare(&stored, &current_page()?)
+    for (name, text) in pages()? {
+        let stored = std::fs::read_to_string(root()?.join(name)).unwrap_or_default();
+        compare(name, &stored, &text)?;
+    }
+    Ok(())
 }
 
-fn compare(stored: &str, current: &str) -> Result<()> {
+fn pages() -> Result<Vec<Page>> {
+    let mut pages = vec![(CLI, current_page()?)];
+    for (name, folder, code) in INTERFACES {
+        pages.push((name, api::page(&root()?.join(folder), code)?));
+    }
+    Ok(pages)
+}
+
+fn compare(name: &str, stored: &str, current: &str) -> Result<()> {
     if stored == current {
         return Ok(());
     }
@@ -39,7 +63,7 @@ fn compare(stored: &str, current: &str) -> Result<()> {
         .take_while(|(stored, current)| stored == current)
         .count()
         + 1;
-    bail!("{PAGE}:{line}: differs from the program's help; run `cargo xtask docs` and commit what it wrote");
+    bail!("{name}:{line}: is not current; run `cargo xtask docs` and commit what it wrote");
 }
 
 fn current_page() -> Result<String> {
@@ -125,12 +149,12 @@ mod tests {
     /// Property: drift fails, and the message names the line and the remedy.
     #[test]
     fn drift_is_an_error() {
-        assert!(compare("a\nb\n", "a\nb\n").is_ok());
-        let error = compare("a\nb\n", "a\nc\n").unwrap_err().to_string();
+        assert!(compare("x.md", "a\nb\n", "a\nb\n").is_ok());
+        let error = compare("x.md", "a\nb\n", "a\nc\n").unwrap_err().to_string();
         assert!(
-            error.starts_with("docs/reference/cli.md:2:") && error.contains("cargo xtask docs"),
+            error.starts_with("x.md:2:") && error.contains("cargo xtask docs"),
             "{error}"
         );
-        assert!(compare("", "a\n").is_err());
+        assert!(compare("x.md", "", "a\n").is_err());
     }
 }

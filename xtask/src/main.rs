@@ -25,7 +25,7 @@ Usage: cargo xtask TASK
 Tasks:
   ci                            Everything a change must pass: format, lints, walls, docs, tests
   walls                         Check crate edges, third-party walls, file lengths and module names
-  docs [--check]                Write docs/reference from the binary's own help, or check that it is current
+  docs [--check]                Write docs/reference from help and sources, or check that it is current
   bench --home DIR [--rounds N] Measure against bare tantivy and ripgrep on the transcripts under DIR
   relevance [--set DIR]... [--misses FILE]
                                 Measure how well sessions are found, on the set in relevance/ and on others";
