@@ -13,6 +13,7 @@ use lookback_index::{Index, Options};
 use lookback_model::ports::{Catalogue, FileId, SessionSearch};
 use lookback_model::query::{SearchRequest, Sort};
 use lookback_model::{Timestamp, View};
+use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 use support::{Vault, add, commit};
@@ -120,4 +121,56 @@ fn a_text_index_that_is_begun_anew_is_opened_anew() {
     check(&vault, &warm);
     say(&vault, None, "/root/b", "b", 0, &["retry the quokka"]);
     check(&vault, &warm);
+}
+
+/// Words of which some are beginnings of others, forms of others, names and phrases.
+const VOCABULARY: [&str; 12] = [
+    "retry",
+    "retries",
+    "quokka",
+    "quok",
+    "the",
+    "getUserById",
+    "error-401",
+    "con",
+    "config",
+    "connection",
+    "a",
+    "引用悬空",
+];
+
+fn sentence(longest: usize) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&VOCABULARY[..]), 1..longest).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Property: a query that is typed letter by letter, corrected and typed on finds at every letter what it
+    /// finds in a process that has just begun, scores included.
+    #[test]
+    fn typing_shows_in_no_answer(
+        sessions in prop::collection::vec(prop::collection::vec(sentence(9), 1..4), 1..7),
+        typed in sentence(8),
+        then in sentence(8),
+        newest in any::<bool>(),
+    ) {
+        let vault = Vault::new();
+        for (at, texts) in sessions.iter().enumerate() {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            say(&vault, None, &format!("/root/{at}"), &format!("s{at}"), at as i64 * 10_000, &texts);
+        }
+        let warm = Index::open(vault.folder.path(), Options::default()).unwrap();
+        let forth = typed.char_indices().map(|(at, c)| typed[..at + c.len_utf8()].to_owned());
+        let on = then.char_indices().map(|(at, c)| format!("{typed} {}", &then[..at + c.len_utf8()]));
+        let back = typed.char_indices().rev().map(|(at, _)| typed[..at].to_owned()).take(9);
+        for query in forth.chain(on).chain(back) {
+            let request = SearchRequest {
+                sort: if newest { Sort::Newest } else { Sort::Relevance },
+                ..SearchRequest::new(query)
+            };
+            let fresh = Index::open(vault.folder.path(), Options::default()).unwrap();
+            prop_assert_eq!(warm.search(&request).unwrap(), fresh.search(&request).unwrap(), "{:?}", request);
+        }
+    }
 }

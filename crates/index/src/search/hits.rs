@@ -1,6 +1,7 @@
 //! The documents of a unit: every one in scope that holds the word or phrase, and how much of it.
 
 use super::scope::{FieldScope, Scope, Segment};
+use super::score::sums::Sums;
 use super::sessions::SessionSet;
 use super::units::{Alternative, Unit};
 use crate::error::Result;
@@ -37,27 +38,33 @@ pub(crate) struct LastUnits {
     /// What they were looked up in.
     scope: Option<(Arc<TextSnapshot>, Arc<SessionSet>, View)>,
     units: Vec<Known>,
+    sums: Option<Arc<Sums>>,
+}
+
+/// What a search begins with.
+#[derive(Default)]
+pub(super) struct Begun {
+    units: Vec<Known>,
+    sums: Option<Arc<Sums>>,
 }
 
 impl LastUnits {
     /// So many documents are kept at most.
     const LIMIT: usize = 1 << 20;
 
-    /// Takes the units out that are of this very state of text and sessions.
-    pub(super) fn take(
-        &mut self,
-        text: &Arc<TextSnapshot>,
-        sessions: &Arc<SessionSet>,
-        view: View,
-    ) -> Vec<(Unit, Arc<Vec<UnitHit>>)> {
-        let units = std::mem::take(&mut self.units);
+    /// Takes out what is of this very state of text and sessions.
+    pub(super) fn take(&mut self, text: &Arc<TextSnapshot>, sessions: &Arc<SessionSet>, view: View) -> Begun {
+        let begun = Begun {
+            units: std::mem::take(&mut self.units),
+            sums: self.sums.take(),
+        };
         let is_same = self
             .scope
             .take()
             .is_some_and(|(known_text, known_sessions, known_view)| {
                 Arc::ptr_eq(&known_text, text) && Arc::ptr_eq(&known_sessions, sessions) && known_view == view
             });
-        if is_same { units } else { Vec::new() }
+        if is_same { begun } else { Begun::default() }
     }
 
     /// Keeps the units of a search.
@@ -69,6 +76,7 @@ impl LastUnits {
         finder: Finder<'_>,
     ) {
         let mut left = Self::LIMIT;
+        self.sums = finder.sums.into_inner();
         let units = finder.known.into_inner().into_iter();
         let kept = units.filter(|(_, hits)| match left.checked_sub(hits.len()) {
             Some(less) => {
@@ -88,18 +96,29 @@ pub(super) struct Finder<'a> {
     pub scope: &'a Scope<'a>,
     known: RefCell<Vec<Known>>,
     last: RefCell<Vec<Known>>,
+    /// All units of the last search.
+    before: Vec<Unit>,
+    /// Sums of the last search, then of this one.
+    pub sums: RefCell<Option<Arc<Sums>>>,
     tally: RefCell<Tally>,
 }
 
 impl<'a> Finder<'a> {
-    /// A finder that has the units of the last search at hand.
-    pub(super) fn new(scope: &'a Scope<'a>, last: Vec<(Unit, Arc<Vec<UnitHit>>)>) -> Self {
+    /// A finder that has what the last search found at hand.
+    pub(super) fn new(scope: &'a Scope<'a>, last: Begun) -> Self {
         Self {
             scope,
             known: RefCell::default(),
-            last: RefCell::new(last),
+            before: last.units.iter().map(|(unit, _)| unit.clone()).collect(),
+            last: RefCell::new(last.units),
+            sums: RefCell::new(last.sums),
             tally: RefCell::default(),
         }
+    }
+
+    /// Whether the last search looked for these units.
+    pub(super) fn had_last_time(&self, units: &[Unit]) -> bool {
+        units.iter().all(|unit| self.before.contains(unit))
     }
 
     /// The documents of a unit, ascending by address. What was copied into a session from an older one counts

@@ -5,6 +5,8 @@
 //! taken over the scope alone and as whole sets, so that neither sessions out of scope nor the way the index
 //! was built change an order.
 
+pub(super) mod sums;
+
 use super::hits::{Finder, UnitHit};
 use super::scope::Scope;
 use super::units::Unit;
@@ -13,6 +15,7 @@ use lookback_model::{SessionOrdinal, TextKind};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
+use sums::Sums;
 use tantivy::DocAddress;
 
 /// A session that holds at least one unit.
@@ -36,8 +39,10 @@ pub(super) struct Scoring {
     pub sessions: Vec<Scored>,
     /// How rare each unit is; 0 for one that is nowhere.
     pub rarity: Vec<f32>,
-    /// What people and agents say of it in sessions that may be wanted, ascending by address.
+    /// What people and agents say of it in sessions that may be wanted; what stands here twice counts once.
     said: Vec<DocumentScore>,
+    /// The sums that this one went on from, whose words of people and agents count as well.
+    sums: Option<Arc<Sums>>,
 }
 
 /// Which sessions are wanted. The others need not be scored; they still count for how rare a unit is.
@@ -85,7 +90,8 @@ impl Scoring {
             }
         }
         let mut said: Vec<Vec<(u64, f32)>> = vec![Vec::new(); chosen.len()];
-        for document in &self.said {
+        let summed = self.sums.iter().flat_map(|sums| sums.said());
+        for document in self.said.iter().copied().chain(summed) {
             let leader = scope.sessions.leader(document.session);
             let place = places.get(leader.0 as usize).copied().unwrap_or(usize::MAX);
             if let (Some(said), Some(segment)) = (said.get_mut(place), scope.segment_of(document.address)) {
@@ -211,6 +217,9 @@ pub(super) fn score(
     weighting: Weighting,
     wanted: Wanted,
 ) -> Result<Scoring> {
+    if let Some(scoring) = sums::score_on(finder, units, weighting, wanted)? {
+        return Ok(scoring);
+    }
     let scope = finder.scope;
     let mut sessions = SessionScores::new(scope, weighting);
     let mut found = Vec::with_capacity(units.len());
@@ -224,6 +233,7 @@ pub(super) fn score(
         sessions: Vec::new(),
         rarity: found.iter().map(|unit| unit.rarity).collect(),
         said: Vec::new(),
+        sums: None,
     };
     let leaders = sessions.wanted_leaders(wanted);
     if leaders.contains(&true) {
@@ -232,6 +242,11 @@ pub(super) fn score(
         scoring.sessions = best.scored();
     }
     Ok(scoring)
+}
+
+/// Whether these are words of people or agents, not of their tools and programs.
+fn is_said(kind: TextKind) -> bool {
+    matches!(kind, TextKind::User | TextKind::Agent)
 }
 
 /// The documents of a unit, and how rare it is.
@@ -387,7 +402,7 @@ fn add_up(units: &[UnitDocuments], weighting: Weighting, best: &mut BestDocument
             let (score, units) = (std::mem::take(&mut sum.score), std::mem::take(&mut sum.units));
             if let Some(hit) = sum.hit.take() {
                 best.take(hit, score, units);
-                if matches!(hit.kind, TextKind::User | TextKind::Agent) {
+                if is_said(hit.kind) {
                     said.push(DocumentScore::of(hit, score));
                 }
             }
