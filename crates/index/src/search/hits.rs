@@ -77,7 +77,14 @@ impl LastUnits {
     ) {
         let mut left = Self::LIMIT;
         self.sums = finder.sums.into_inner();
-        let units = finder.known.into_inner().into_iter();
+        // Units that sums stood for were not asked for, and are of the query all the same.
+        let summed = finder.last.into_inner().into_iter();
+        let is_summed = |(unit, _): &Known| self.sums.as_deref().is_some_and(|sums| sums.has(unit));
+        let units = finder
+            .known
+            .into_inner()
+            .into_iter()
+            .chain(summed.filter(is_summed));
         let kept = units.filter(|(_, hits)| match left.checked_sub(hits.len()) {
             Some(less) => {
                 left = less;

@@ -45,7 +45,8 @@ pub(super) struct Scoring {
     sums: Option<Arc<Sums>>,
 }
 
-/// Which sessions are wanted. The others need not be scored; they still count for how rare a unit is.
+/// Which sessions are wanted. The others need not be scored, and may be all the same; they still count for how
+/// rare a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Those that hold any unit.
@@ -89,12 +90,19 @@ impl Scoring {
                 *place = at;
             }
         }
+        let place_of = |session| {
+            let leader = scope.sessions.leader(session);
+            places
+                .get(leader.0 as usize)
+                .copied()
+                .filter(|at| *at < chosen.len())
+        };
+        let is_chosen = |session| place_of(session).is_some();
+        let summed = self.sums.iter().flat_map(|sums| sums.said(is_chosen));
         let mut said: Vec<Vec<(u64, f32)>> = vec![Vec::new(); chosen.len()];
-        let summed = self.sums.iter().flat_map(|sums| sums.said());
         for document in self.said.iter().copied().chain(summed) {
-            let leader = scope.sessions.leader(document.session);
-            let place = places.get(leader.0 as usize).copied().unwrap_or(usize::MAX);
-            if let (Some(said), Some(segment)) = (said.get_mut(place), scope.segment_of(document.address)) {
+            let said = place_of(document.session).and_then(|at| said.get_mut(at));
+            if let (Some(said), Some(segment)) = (said, scope.segment_of(document.address)) {
                 said.push((segment.seq(document.address.doc_id), document.score));
             }
         }

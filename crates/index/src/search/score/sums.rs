@@ -12,50 +12,47 @@ use super::{
     BestDocuments, DocumentScore, Scoring, SessionScores, UnitDocuments, Wanted, Weighting, all_bits, is_said,
 };
 use crate::error::Result;
+use lookback_model::SessionOrdinal;
 use std::sync::Arc;
 use tantivy::DocAddress;
 
-/// So many documents are kept at most; of more, each search adds up anew.
-const LIMIT: usize = 1 << 18;
-/// Beside so few documents of the last word, those before it are looked for one by one.
-const SPARSE: usize = 32;
+/// Of an index of more documents than this nothing is kept, so that memory stays bounded.
+const LIMIT: usize = 1 << 21;
 
 /// What the first units of a query add up to.
 pub(in crate::search) struct Sums {
     units: Vec<Unit>,
     weighting: Weighting,
-    rarity: Vec<f32>,
+    added: Vec<UnitDocuments>,
     /// By ordinal, the scores of sessions as wholes and the units they hold.
     scores: Vec<f32>,
     held: Vec<u64>,
-    /// Every document that holds one of the units, ascending by address.
-    documents: Vec<DocumentSum>,
+    documents: Documents,
     /// The best document of each session, and by ordinal where in there it is, plus one.
     found: Vec<DocumentScore>,
     places: Vec<usize>,
 }
 
-/// A document and what it holds.
-#[derive(Clone, Copy)]
-struct DocumentSum {
-    document: DocumentScore,
-    units: u64,
-    is_said: bool,
+/// What each document of the index holds.
+struct Documents {
+    /// Where those of each segment begin.
+    starts: Vec<usize>,
+    sums: Vec<DocumentSum>,
 }
 
-/// Scores every session when the units but the last were in the search before, and none is left out from the
-/// start; `None` leaves it to be added up anew.
+#[derive(Clone, Copy, Default)]
+struct DocumentSum {
+    score: f32,
+    units: u64,
+}
+
+/// Scores every session when the units but the last were in the search before; `None` leaves it to be added up
+/// anew, which is less work when all units are wanted and one of them is rare.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn score_on(
-    finder: &Finder<'_>,
-    units: &[Unit],
-    weighting: Weighting,
-    wanted: Wanted,
-) -> Result<Option<Scoring>> {
-    let is_open = !matches!(wanted, Wanted::Units(bits) if bits != 0);
-    let Some((last, before)) = units.split_last().filter(|_| is_open) else {
+pub(super) fn score_on(finder: &Finder<'_>, units: &[Unit], weighting: Weighting) -> Result<Option<Scoring>> {
+    let Some((last, before)) = units.split_last() else {
         return Ok(None);
     };
     if before.is_empty() || !finder.had_last_time(before) {
@@ -71,18 +68,18 @@ pub(super) fn score_on(
     let unit = UnitDocuments { hits, rarity, bit };
     let mut best = sums.best(&sessions, all_bits(units.len()));
     let mut said = Vec::new();
-    sums.each_with(&unit, |hit, score, units| {
+    for hit in unit.hits.iter() {
+        let DocumentSum { score, units } = sums.documents.with(&unit, hit, weighting);
         best.take(hit, score, units);
         if is_said(hit.kind) {
             said.push(DocumentScore::of(hit, score));
         }
-    });
+    }
     let sessions = best.scored();
-    let mut rarity = sums.rarity.clone();
-    rarity.push(unit.rarity);
+    let rarity = sums.added.iter().map(|unit| unit.rarity).chain([unit.rarity]);
     Ok(Some(Scoring {
         sessions,
-        rarity,
+        rarity: rarity.collect(),
         said,
         sums: Some(sums),
     }))
@@ -97,68 +94,72 @@ fn bit(at: usize) -> u64 {
 }
 
 impl Sums {
-    /// Those of these units: what is kept of the first of them, and the others added. `None` when they stand in
-    /// too many documents.
+    /// Those of these units, when what is kept is of all of them; else one more is added to what is kept, and
+    /// the next search may have them.
     fn of(finder: &Finder<'_>, units: &[Unit], weighting: Weighting) -> Result<Option<Arc<Self>>> {
-        let kept = finder.sums.borrow_mut().take();
-        let kept = kept.filter(|sums| sums.weighting == weighting && units.starts_with(&sums.units));
-        let mut sums = kept.unwrap_or_else(|| Arc::new(Self::empty(finder.scope, weighting)));
-        for unit in units.get(sums.units.len()..).unwrap_or_default() {
-            let hits = finder.of_unit(unit)?;
-            if sums.documents.len() + hits.len() > LIMIT {
+        let mut kept = finder.sums.borrow_mut();
+        if let Some(sums) = kept.as_ref().filter(|sums| sums.weighting == weighting) {
+            if sums.units == units {
+                return Ok(Some(Arc::clone(sums)));
+            }
+            // A word that means nothing by itself may be the beginning of one that does.
+            if sums.units.len() > units.len() && sums.units.starts_with(units) {
                 return Ok(None);
             }
-            sums = Arc::new(sums.extended(finder.scope, unit, hits));
         }
-        *finder.sums.borrow_mut() = Some(Arc::clone(&sums));
-        Ok(Some(sums))
+        let known = kept.take();
+        let known = known.filter(|sums| sums.weighting == weighting && units.starts_with(&sums.units));
+        let known = known.and_then(Arc::into_inner);
+        let Some(mut sums) = known.or_else(|| Self::empty(finder.scope, weighting)) else {
+            return Ok(None);
+        };
+        if let Some(unit) = units.get(sums.units.len()) {
+            sums.add(finder.scope, unit, finder.of_unit(unit)?);
+        }
+        let is_whole = sums.units.len() == units.len();
+        let sums = Arc::new(sums);
+        *kept = Some(Arc::clone(&sums));
+        Ok(is_whole.then_some(sums))
     }
 
-    fn empty(scope: &Scope<'_>, weighting: Weighting) -> Self {
+    /// Whether a unit is one of them.
+    pub(in crate::search) fn has(&self, unit: &Unit) -> bool {
+        self.units.contains(unit)
+    }
+
+    /// Those of no unit; `None` when there are too many documents.
+    fn empty(scope: &Scope<'_>, weighting: Weighting) -> Option<Self> {
         let count = scope.sessions.len();
-        Self {
+        Some(Self {
             units: Vec::new(),
             weighting,
-            rarity: Vec::new(),
+            added: Vec::new(),
             scores: vec![0.0; count],
             held: vec![0; count],
-            documents: Vec::new(),
+            documents: Documents::of(scope)?,
             found: Vec::new(),
             places: vec![0; count],
-        }
+        })
     }
 
-    /// With one more unit.
-    fn extended(&self, scope: &Scope<'_>, unit: &Unit, hits: Arc<Vec<UnitHit>>) -> Self {
+    /// Adds one more unit.
+    fn add(&mut self, scope: &Scope<'_>, unit: &Unit, hits: Arc<Vec<UnitHit>>) {
         let bit = bit(self.units.len());
         let mut sessions = self.sessions(scope);
         let rarity = sessions.add(&hits, bit);
         let added = UnitDocuments { hits, rarity, bit };
         let mut best = self.best(&sessions, 0);
-        let mut sums = Vec::with_capacity(added.hits.len());
-        self.each_with(&added, |hit, score, units| {
-            best.take(hit, score, units);
-            sums.push(DocumentSum {
-                document: DocumentScore::of(hit, score),
-                units,
-                is_said: is_said(hit.kind),
-            });
-        });
-        let (found, places) = (best.found, best.places);
-        let mut units = self.units.clone();
-        units.push(unit.clone());
-        let mut rarities = self.rarity.clone();
-        rarities.push(added.rarity);
-        Self {
-            units,
-            weighting: self.weighting,
-            rarity: rarities,
-            documents: merged(&self.documents, sums),
-            found: found.into_iter().map(|(document, _)| document).collect(),
-            places,
-            scores: sessions.scores,
-            held: sessions.units,
+        for hit in added.hits.iter() {
+            let sum = self.documents.with(&added, hit, self.weighting);
+            best.take(hit, sum.score, sum.units);
+            self.documents.set(hit.address, sum);
         }
+        let (found, places) = (best.found, best.places);
+        self.found = found.into_iter().map(|(document, _)| document).collect();
+        self.places = places;
+        (self.scores, self.held) = (sessions.scores, sessions.units);
+        self.units.push(unit.clone());
+        self.added.push(added);
     }
 
     /// The scores of sessions as they are so far.
@@ -184,51 +185,53 @@ impl Sums {
         }
     }
 
-    /// Gives every document of a unit, with its score and units those of the first units included.
-    fn each_with(&self, unit: &UnitDocuments, mut give: impl FnMut(&UnitHit, f32, u64)) {
-        let is_sparse = unit.hits.len() < self.documents.len() / SPARSE;
-        let mut rest = self.documents.as_slice();
-        for hit in unit.hits.iter() {
-            let earlier = |sum: &DocumentSum| sum.document.address < hit.address;
-            let skipped = match is_sparse {
-                true => rest.partition_point(earlier),
-                false => rest.iter().take_while(|sum| earlier(sum)).count(),
-            };
-            rest = rest.get(skipped..).unwrap_or_default();
-            let (mut score, mut units) = (0.0, 0);
-            if let Some(sum) = rest.first().filter(|sum| sum.document.address == hit.address) {
-                (score, units) = (sum.document.score, sum.units);
-            }
-            score += unit.score(hit, self.weighting);
-            give(hit, score, units | unit.bit);
-        }
-    }
-
-    /// What people and agents say.
-    pub(super) fn said(&self) -> impl Iterator<Item = DocumentScore> {
-        let said = self.documents.iter().filter(|sum| sum.is_said);
-        said.map(|sum| sum.document)
+    /// What people and agents say in some sessions; a document may come twice.
+    pub(super) fn said<'s>(
+        &'s self,
+        is_wanted: impl Fn(SessionOrdinal) -> bool + Copy + 's,
+    ) -> impl Iterator<Item = DocumentScore> + 's {
+        let hits = self.added.iter().flat_map(|unit| unit.hits.iter());
+        let said = hits.filter(move |hit| is_said(hit.kind) && is_wanted(hit.session));
+        said.map(|hit| DocumentScore::of(hit, self.documents.get(hit.address).score))
     }
 }
 
-/// Two ascending lists as one; where both have a document, the newer sum counts.
-fn merged(older: &[DocumentSum], newer: Vec<DocumentSum>) -> Vec<DocumentSum> {
-    let mut all = Vec::with_capacity(older.len() + newer.len());
-    let mut rest = older;
-    for sum in newer {
-        let address: DocAddress = sum.document.address;
-        let before = rest
-            .iter()
-            .take_while(|older| older.document.address < address)
-            .count();
-        let (earlier, others) = rest.split_at_checked(before).unwrap_or((rest, &[]));
-        all.extend_from_slice(earlier);
-        rest = match others.split_first() {
-            Some((same, others)) if same.document.address == address => others,
-            _ => others,
-        };
-        all.push(sum);
+impl Documents {
+    fn of(scope: &Scope<'_>) -> Option<Self> {
+        let mut starts = Vec::with_capacity(scope.segments.len());
+        let mut count = 0;
+        for segment in &scope.segments {
+            starts.push(count);
+            count += segment.documents();
+        }
+        (count <= LIMIT).then(|| Self {
+            starts,
+            sums: vec![DocumentSum::default(); count],
+        })
     }
-    all.extend_from_slice(rest);
-    all
+
+    fn place(&self, address: DocAddress) -> usize {
+        let start = self.starts.get(address.segment_ord as usize);
+        start.map_or(usize::MAX, |start| start + address.doc_id as usize)
+    }
+
+    fn get(&self, address: DocAddress) -> DocumentSum {
+        self.sums.get(self.place(address)).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, address: DocAddress, sum: DocumentSum) {
+        let place = self.place(address);
+        if let Some(known) = self.sums.get_mut(place) {
+            *known = sum;
+        }
+    }
+
+    /// A document's sum with what a unit adds to it.
+    fn with(&self, unit: &UnitDocuments, hit: &UnitHit, weighting: Weighting) -> DocumentSum {
+        let DocumentSum { score, units } = self.get(hit.address);
+        DocumentSum {
+            score: score + unit.score(hit, weighting),
+            units: units | unit.bit,
+        }
+    }
 }
