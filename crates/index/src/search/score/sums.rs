@@ -51,8 +51,14 @@ struct DocumentSum {
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) fn score_on(finder: &Finder<'_>, units: &[Unit], weighting: Weighting) -> Result<Option<Scoring>> {
-    let Some((last, before)) = units.split_last() else {
+pub(super) fn score_on(
+    finder: &Finder<'_>,
+    units: &[Unit],
+    weighting: Weighting,
+    wanted: Wanted,
+) -> Result<Option<Scoring>> {
+    let is_open = !matches!(wanted, Wanted::Units(bits) if bits != 0);
+    let Some((last, before)) = units.split_last().filter(|_| is_open) else {
         return Ok(None);
     };
     if before.is_empty() || !finder.had_last_time(before) {
