@@ -12,6 +12,7 @@ pub mod provider;
 pub mod record;
 pub mod request;
 pub mod trace;
+pub mod validate;
 
 pub use abort::AbortSignal;
 pub use error::{SessionQueryError, SessionQueryErrorCode};
@@ -27,3 +28,4 @@ pub use request::{
     SessionEventSearchSpec, SessionHit, SessionSearchRequest, SessionSearchSpec,
 };
 pub use trace::{EventTrace, SessionNode, SessionTrace};
+pub use validate::{HeaderError, LogError, LogState, validate_header, validate_log, validate_next};
