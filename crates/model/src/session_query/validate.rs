@@ -177,6 +177,50 @@ impl LogState {
     pub fn surface(&self) -> &Surface {
         &self.surface
     }
+
+    /// Takes the next event of a log that was read, and is JSON therefore; checks all but that.
+    ///
+    /// # Errors
+    /// Why it does not fit. The state is then as it was.
+    pub fn follow(&mut self, event: &Event) -> Result<(), LogError> {
+        let seq = event.seq;
+        if seq != self.length {
+            let expected = self.length;
+            return Err(LogError::NotContiguous { seq, expected });
+        }
+        check_sources(event)?;
+        let Some(op) = event.surface_op else {
+            self.length += 1;
+            return Ok(());
+        };
+        if !event.data.surface_eligible() {
+            let type_name = event.type_name().to_owned();
+            return Err(LogError::NotEligible { seq, type_name });
+        }
+        if let SurfaceOp::Replace { start, end } = op {
+            let slice = self.surface.slice(seq, start, end)?;
+            let shadowed = self.surface.current().get(slice).unwrap_or_default();
+            check_replacement(event, shadowed, &self.results)?;
+        }
+        self.surface.apply_op(seq, op)?;
+        if let EventData::ToolResult(result) = &event.data {
+            self.results.insert(seq, hash_beside_content(result));
+        }
+        self.length += 1;
+        Ok(())
+    }
+}
+
+/// Folds a log that was read, keeping to the rules by which its events were appended.
+///
+/// # Errors
+/// The first event that does not fit, and why.
+pub fn fold_log<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Surface, LogError> {
+    let mut state = LogState::default();
+    for event in events {
+        state.follow(event)?;
+    }
+    Ok(state.surface)
 }
 
 /// Checks a whole log.
@@ -195,32 +239,8 @@ pub fn validate_log(events: &[Event]) -> Result<(), LogError> {
 /// # Errors
 /// Why it does not fit. The state is then as it was.
 pub fn validate_next(state: &mut LogState, event: &Event) -> Result<(), LogError> {
-    let seq = event.seq;
-    if seq != state.length {
-        let expected = state.length;
-        return Err(LogError::NotContiguous { seq, expected });
-    }
-    check_json(seq, &event.data)?;
-    check_sources(event)?;
-    let Some(op) = event.surface_op else {
-        state.length += 1;
-        return Ok(());
-    };
-    if !event.data.surface_eligible() {
-        let type_name = event.type_name().to_owned();
-        return Err(LogError::NotEligible { seq, type_name });
-    }
-    if let SurfaceOp::Replace { start, end } = op {
-        let slice = state.surface.slice(seq, start, end)?;
-        let shadowed = state.surface.current().get(slice).unwrap_or_default();
-        check_replacement(event, shadowed, &state.results)?;
-    }
-    state.surface.apply_op(seq, op)?;
-    if let EventData::ToolResult(result) = &event.data {
-        state.results.insert(seq, hash_beside_content(result));
-    }
-    state.length += 1;
-    Ok(())
+    check_json(event.seq, &event.data)?;
+    state.follow(event)
 }
 
 /// Checks what does not depend on other events: where sources may stand, and that they come before.
