@@ -297,8 +297,14 @@ fn check_replacement(event: &Event, shadowed: &[u64], results: &HashMap<u64, u64
 /// A number that is equal for two results which differ in their content alone.
 fn hash_beside_content(result: &ToolResult) -> u64 {
     let rest = ToolResult {
+        call_id: result.call_id.clone(),
         content: Vec::new(),
-        ..result.clone()
+        is_error: result.is_error,
+        is_recalled: result.is_recalled,
+        error: result.error.clone(),
+        turn: result.turn,
+        step: result.step,
+        meta: result.meta.clone(),
     };
     let mut written = Vec::new();
     if let Ok(value) = serde_json::to_value(&rest) {
