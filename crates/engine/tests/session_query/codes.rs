@@ -118,6 +118,29 @@ fn raised(due: Code) -> Code {
             code(world.query.trace_session("s1"))
         }
         Code::InvalidQuery => searching(|_, request| request.query = " ".to_owned()),
+        Code::InvalidSurface
+        | Code::InvalidWindow
+        | Code::PersistenceFailed
+        | Code::SessionNotFound
+        | Code::SourceConflict => raised_by_reads(due),
+        Code::ProviderAmbiguous => {
+            let world = World::new();
+            let _another = world
+                .query
+                .register_search_provider(Arc::new(ScriptedProvider::new("another")))
+                .unwrap();
+            code(world.search("word"))
+        }
+        Code::ProviderConfiguredMissing => configured(None),
+        Code::ProviderConfiguredUnavailable => configured(Some(unavailable)),
+        Code::ProviderError => searching(|world, _| world.provider.answer_as("another")),
+        Code::ProviderUnavailable => searching(|world, _| world.provider.set_status(unavailable)),
+    }
+}
+
+/// Those of them that reading a session raises.
+fn raised_by_reads(due: Code) -> Code {
+    match due {
         Code::InvalidSurface => {
             let broken = log(vec![user("word"), replacing(user("x"), 9, 9, &[0])]);
             with_kept(header("s1"), broken, |world, _| {
@@ -132,18 +155,6 @@ fn raised(due: Code) -> Code {
             persistence.refuse_listing(Some(Refusal::Own("gone")));
             code(world.query.list_sessions())
         }),
-        Code::ProviderAmbiguous => {
-            let world = World::new();
-            let _another = world
-                .query
-                .register_search_provider(Arc::new(ScriptedProvider::new("another")))
-                .unwrap();
-            code(world.search("word"))
-        }
-        Code::ProviderConfiguredMissing => configured(None),
-        Code::ProviderConfiguredUnavailable => configured(Some(unavailable)),
-        Code::ProviderError => searching(|world, _| world.provider.answer_as("another")),
-        Code::ProviderUnavailable => searching(|world, _| world.provider.set_status(unavailable)),
         Code::SessionNotFound => code(World::new().query.list_events("s1")),
         Code::SourceConflict => {
             let other = SessionHeader {
@@ -155,6 +166,7 @@ fn raised(due: Code) -> Code {
                 code(world.query.list_sessions())
             })
         }
+        other => panic!("{other} is not raised by reading"),
     }
 }
 

@@ -172,6 +172,11 @@ fn core_events_have_their_words() {
         text_of(event(EventData::ToolCall(call))).as_deref(),
         Some("Run\nls -la")
     );
+}
+
+/// Property: lists of things to do, and turns that did not end well, say what they are.
+#[test]
+fn todos_and_endings_have_their_words() {
     let todo = |content: &str, status: &str| Todo {
         content: content.to_owned(),
         status: status.to_owned(),
@@ -192,6 +197,11 @@ fn core_events_have_their_words() {
     for kind in ["disposed", "max-tokens", "interrupted"] {
         assert_eq!(text_of(ending(kind, None, None, None)).as_deref(), Some(kind));
     }
+}
+
+/// Property: chunks, envelopes, completed turns and whatever is only structure or of another owner say nothing.
+#[test]
+fn structural_events_have_no_words() {
     let words = || json!({"text": "words"});
     for silent in [
         ending("completed", None, None, None),

@@ -291,6 +291,8 @@ fn unknown_kinds_and_shapes_are_refused() {
         json!({"kind": "id", "values": ["s1"], "also": 1}),
         json!({"kind": "created-at", "from": "yesterday"}),
         json!([]),
+        json!(["id", ["s1"]]),
+        json!(["seq", 1, 2]),
         json!(null),
     ] {
         assert_eq!(

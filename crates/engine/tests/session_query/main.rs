@@ -16,7 +16,7 @@ mod corpus;
 mod extraction;
 mod feeding;
 mod filters;
-
+mod interleavings;
 mod lineage;
 mod live;
 mod providers;

@@ -127,6 +127,7 @@ impl ScriptedPersistence {
         state.persisted(&state.sessions[id].header)
     }
 
+    /// The log that is kept of a session.
     pub(crate) fn events(&self, id: &str) -> Option<Vec<Event>> {
         self.state().sessions.get(id).map(|log| log.events.clone())
     }
