@@ -74,7 +74,7 @@ pub fn records_are_what_was_fed(opened: &mut Opened<'_>) {
         assert_eq!(event.time, Timestamp(made::BEGIN + 17 + 2_000));
         assert_eq!(
             opened.events(&over_events("full", "quokka")).items,
-            [hit.best_match.clone()]
+            std::slice::from_ref(&hit.best_match)
         );
     }
 }
