@@ -31,6 +31,7 @@
 mod discover;
 mod doctor;
 mod engine;
+pub mod event_log;
 mod feed;
 mod grep;
 mod ingest;

@@ -98,6 +98,17 @@ impl FileStamp {
         Timestamp(self.modified_ns / 1_000_000)
     }
 
+    /// The marks in one word: equal exactly when all of them are.
+    pub fn revision(&self) -> String {
+        let Self {
+            size,
+            modified_ns,
+            device,
+            inode,
+        } = self;
+        format!("{size}-{modified_ns}-{device}-{inode}")
+    }
+
     /// Whether both name the same file of the same file system. Unknown inodes are never the same.
     pub fn same_file(&self, other: &Self) -> bool {
         self.inode != 0 && (self.device, self.inode) == (other.device, other.inode)
