@@ -40,6 +40,7 @@ mod presence;
 mod reconcile;
 mod status;
 mod transcript;
+pub mod transcript_persistence;
 
 pub use doctor::{AgentReport, DoctorReport, NotIndexed, RootReport};
 pub use engine::{Engine, EngineError, Parts};

@@ -178,7 +178,7 @@ fn main() {
             // A log that grew long is left for a new one.
             let folder = folder.path().join((round / 4).to_string());
             let words = 1 + numbers.next() % 12;
-            let seen = kill_once(&folder, name, fsync, words, numbers.next() % 2 == 0);
+            let seen = kill_once(&folder, name, fsync, words, numbers.next().is_multiple_of(2));
             acknowledged += seen.acknowledged;
             torn += u64::from(seen.torn);
         }

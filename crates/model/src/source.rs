@@ -98,15 +98,10 @@ impl FileStamp {
         Timestamp(self.modified_ns / 1_000_000)
     }
 
-    /// The marks in one word: equal exactly when all of them are.
+    /// A word that changes whenever the file may have been touched, and is the same for everybody who looked at
+    /// it. Of length, time and inode: volumes get another device each time they are mounted.
     pub fn revision(&self) -> String {
-        let Self {
-            size,
-            modified_ns,
-            device,
-            inode,
-        } = self;
-        format!("{size}-{modified_ns}-{device}-{inode}")
+        format!("{}-{}-{}", self.size, self.modified_ns, self.inode)
     }
 
     /// Whether both name the same file of the same file system. Unknown inodes are never the same.
