@@ -31,8 +31,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The corpus cases whose surfaces and lineages are written down.
-const CASES: [&str; 15] = [
+const CASES: [&str; 16] = [
     "claude/compaction",
+    "claude/compaction-keeps-the-end",
     "claude/copies",
     "claude/cowork",
     "claude/queue",
