@@ -4,8 +4,10 @@
 //! [`memory`] is a catalogue, an index and a search provider that live in memory, for tests of what uses them.
 //! [`reading`] runs a format over files and says what it saw, and proves that reading in parts equals
 //! reading whole.
+//! [`session_query`] is a search provider that lives in memory, and what any provider must pass.
 
 pub mod fuzzing;
 pub mod memory;
 pub mod reading;
+pub mod session_query;
 pub mod transcripts;

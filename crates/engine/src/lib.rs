@@ -31,6 +31,7 @@
 mod discover;
 mod doctor;
 mod engine;
+pub mod event_log;
 mod feed;
 mod grep;
 mod ingest;
@@ -40,6 +41,7 @@ mod reconcile;
 pub mod session_query;
 mod status;
 mod transcript;
+pub mod transcript_persistence;
 
 pub use doctor::{AgentReport, DoctorReport, NotIndexed, RootReport};
 pub use engine::{Engine, EngineError, Parts};

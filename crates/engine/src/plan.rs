@@ -139,7 +139,7 @@ impl Plan {
 
 /// Whether nothing says that a file at its old place was touched. The device is left out: removable and
 /// network volumes get another number each time they are mounted.
-fn unchanged(before: &FileStamp, now: &FileStamp) -> bool {
+pub(crate) fn unchanged(before: &FileStamp, now: &FileStamp) -> bool {
     (before.size, before.modified_ns, before.inode) == (now.size, now.modified_ns, now.inode)
 }
 

@@ -50,6 +50,15 @@ pub(crate) fn changes(unseen: &[FileRow], sight: &Sight) -> Vec<(FileId, Presenc
         .collect()
 }
 
+/// The files among `unseen` of which nothing is known: a folder on the way to them could not be looked at.
+pub(crate) fn unknown<'a>(unseen: impl Iterator<Item = &'a FileRow>, sight: &Sight) -> Vec<&'a FileRow> {
+    let mut search = Search::new(sight);
+    unseen
+        .filter(|row| row.role == FileRole::Transcript && row.presence != Presence::Missing)
+        .filter(|row| search.absence(row) == Absence::Unknown)
+        .collect()
+}
+
 /// Whether an issue keeps files from being looked at.
 pub(crate) fn hides_files(code: IssueCode) -> bool {
     matches!(code, IssueCode::PermissionDenied | IssueCode::IoError)

@@ -7,8 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
-use lookback_model::SessionSource;
 use lookback_model::source::{FileRole, FileStamp, ReadError, ReadOutcome, SourceFile};
+use lookback_model::{SessionSource, Surface, SurfaceState};
 use lookback_readers::formats::claude::Claude;
 use lookback_testkit::reading::{self, Kept};
 use serde_json::{Value, json};
@@ -99,6 +99,27 @@ fn samples_count_as_the_independent_count() {
     }
     assert!(checked > 20, "only {checked} samples");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Property: what a compaction left as it was is still sent, as the program's own next request shows.
+#[test]
+fn a_compaction_keeps_what_its_program_kept() {
+    let Some(data) = evaluation_data() else { return };
+    let folder = data.join("samples/claude/run-2.1.332/projects/-home-dev-lab-npm-cc-run-work");
+    let (kept, outcome) = read(&folder.join("58bc828f-e1d8-42f6-831f-d13ddfe7999f.jsonl"));
+    outcome.unwrap();
+    let events = &kept.sessions[0].events;
+    let states = Surface::of(events).unwrap().states(events.len() as u64);
+    let of_record = |start: &str| {
+        let is_it = |id: &String| id.starts_with(start);
+        events
+            .iter()
+            .position(|event| event.native_id.as_ref().is_some_and(is_it))
+            .map(|at| states[at])
+    };
+    assert_eq!(of_record("8b7f1110"), Some(SurfaceState::Current));
+    assert_eq!(of_record("504b89e3"), Some(SurfaceState::Shadowed));
+    assert_eq!(of_record("99d8baf0"), Some(SurfaceState::Current));
 }
 
 #[test]

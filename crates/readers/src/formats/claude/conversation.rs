@@ -63,6 +63,9 @@ pub(super) struct State {
     /// Summaries of conversations whose last record was not met yet: its id as a hash, and the text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<(u64, String)>,
+    /// The first record, as a hash, that the next summary does not stand for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_from: Option<u64>,
     /// A record of a program's run, or of a person's, was met.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_program: bool,

@@ -3,7 +3,7 @@
 use super::content::{hash_of, media, reply_block, result_content, take_apart};
 use super::conversation::{Conversation, Halt, Origin, draft};
 use super::record::{Attachment, Block, Content, Record};
-use super::window::Anchor;
+use super::window::{Anchor, hash_of_id};
 use super::words;
 use crate::log::Placement;
 use lookback_model::event::{ContentBlock, EventData, Message, ToolResult};
@@ -76,12 +76,41 @@ impl Conversation<'_> {
             ..Message::default()
         }
         .from_source("compaction");
-        self.emit(EventData::ContextMessage(message), Placement::ReplaceAll, origin)?;
-        if !origin.aside {
-            self.log.facts().compactions += 1;
-            self.state.prompts.clear();
+        if origin.aside {
+            self.emit(EventData::ContextMessage(message), Placement::LogOnly, origin)?;
+            return Ok(());
+        }
+        let placement = self.place_summary()?;
+        self.emit(EventData::ContextMessage(message), placement, origin)?;
+        self.log.facts().compactions += 1;
+        self.state.prompts.clear();
+        // What was kept stands between the summary and what is said next.
+        if let Some(&last) = self.log.surface().current().last() {
+            origin.anchor = Anchor::Event(last);
         }
         Ok(())
+    }
+
+    /// A summary stands for everything before what the compaction kept.
+    fn place_summary(&mut self) -> Result<Placement, Halt> {
+        let Some(head) = self.state.kept_from.take() else {
+            return Ok(Placement::ReplaceAll);
+        };
+        let kept = match self.state.window.anchor(head) {
+            Anchor::Forgotten => return Err(Halt::Stale),
+            Anchor::Start => return Ok(Placement::ReplaceAll),
+            Anchor::Event(kept) => kept,
+        };
+        let surface = self.log.surface();
+        let before = surface
+            .position(kept)
+            .map(|at| surface.current().get(..at).unwrap_or_default());
+        Ok(match before {
+            None => Placement::ReplaceAll,
+            Some([]) => Placement::Append,
+            Some(&[only]) => Placement::ReplaceOne(only),
+            Some(&[first, .., last]) => Placement::ReplaceRange(first, last),
+        })
     }
 
     /// A prompt the person typed.
@@ -250,6 +279,9 @@ impl Conversation<'_> {
     }
 
     pub(super) fn system(&mut self, record: &Record<'_>, origin: &mut Origin<'_>) -> Result<(), Halt> {
+        if &*record.subtype.0 == "compact_boundary" && !origin.aside {
+            self.state.kept_from = record.compacted.kept.head.get().map(hash_of_id);
+        }
         let text = &*record.content.0;
         let injected = match &*record.subtype.0 {
             "local_command" => words::of_user(text).injected,

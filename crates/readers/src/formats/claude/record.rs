@@ -44,6 +44,8 @@ pub(super) struct Record<'a> {
     pub leaf: Text<'a>,
     /// What a `queue-operation` record does.
     pub operation: Text<'a>,
+    /// What a compaction left as it was.
+    pub compacted: Compacted<'a>,
 }
 
 /// Names of the fields of a record.
@@ -79,6 +81,7 @@ enum Field {
     Summary,
     LeafUuid,
     Operation,
+    CompactMetadata,
     #[serde(other)]
     Other,
 }
@@ -130,6 +133,7 @@ impl<'de> Visitor<'de> for RecordVisitor {
                 Field::Summary => record.title = map.next_value()?,
                 Field::Operation => record.operation = map.next_value()?,
                 Field::LeafUuid => record.leaf = map.next_value()?,
+                Field::CompactMetadata => record.compacted = map.next_value()?,
                 Field::Other => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -284,6 +288,23 @@ pub(super) struct Origin<'a> {
 }
 
 lenient_object!(Origin { "sessionId" => session_id, "kind" => kind });
+
+/// `compactMetadata` of a boundary.
+#[derive(Debug, Default)]
+pub(super) struct Compacted<'a> {
+    pub kept: Kept<'a>,
+}
+
+lenient_object!(Compacted { "preservedSegment" => kept });
+
+/// The end of a conversation that a compaction left as it was: it is sent after the summary.
+#[derive(Debug, Default)]
+pub(super) struct Kept<'a> {
+    /// Its first record.
+    pub head: Text<'a>,
+}
+
+lenient_object!(Kept { "headUuid" => head });
 
 /// `message` of a conversation record.
 #[derive(Debug, Default)]
