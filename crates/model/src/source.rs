@@ -98,6 +98,12 @@ impl FileStamp {
         Timestamp(self.modified_ns / 1_000_000)
     }
 
+    /// A word that changes whenever the file may have been touched, and is the same for everybody who looked at
+    /// it. Of length, time and inode: volumes get another device each time they are mounted.
+    pub fn revision(&self) -> String {
+        format!("{}-{}-{}", self.size, self.modified_ns, self.inode)
+    }
+
     /// Whether both name the same file of the same file system. Unknown inodes are never the same.
     pub fn same_file(&self, other: &Self) -> bool {
         self.inode != 0 && (self.device, self.inode) == (other.device, other.inode)
