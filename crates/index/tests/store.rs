@@ -509,6 +509,8 @@ fn names_in_tool_output_are_found_however_they_are_typed() {
         chunk: 0,
         time,
         copy_key,
+        event_type: "tool/result".into(),
+        has_marker: true,
         kind,
         text,
     };

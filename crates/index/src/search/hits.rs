@@ -1,10 +1,12 @@
 //! The documents of a unit: every one in scope that holds the word or phrase, and how much of it.
 
+use super::query;
 use super::scope::{FieldScope, Scope, Segment};
 use super::sessions::SessionSet;
 use super::units::{Alternative, Unit};
 use crate::error::Result;
 use crate::text::TextSnapshot;
+use lookback_model::session_query::AbortSignal;
 use lookback_model::{SessionOrdinal, TextKind, View};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -89,9 +91,18 @@ pub(super) struct Finder<'a> {
     known: RefCell<Vec<Known>>,
     last: RefCell<Vec<Known>>,
     tally: RefCell<Tally>,
+    abort: Option<&'a AbortSignal>,
 }
 
 impl<'a> Finder<'a> {
+    /// The same, which stops when `abort` says so.
+    pub(super) fn until(self, abort: &'a AbortSignal) -> Self {
+        Self {
+            abort: Some(abort),
+            ..self
+        }
+    }
+
     /// A finder that has the units of the last search at hand.
     pub(super) fn new(scope: &'a Scope<'a>, last: Vec<(Unit, Arc<Vec<UnitHit>>)>) -> Self {
         Self {
@@ -99,6 +110,7 @@ impl<'a> Finder<'a> {
             known: RefCell::default(),
             last: RefCell::new(last),
             tally: RefCell::default(),
+            abort: None,
         }
     }
 
@@ -122,6 +134,7 @@ impl<'a> Finder<'a> {
     }
 
     fn look_up(&self, unit: &Unit) -> Result<Vec<UnitHit>> {
+        self.abort.map_or(Ok(()), query::check)?;
         let mut tally = self.tally.borrow_mut();
         let mut hits = Vec::new();
         for segment in &self.scope.segments {
