@@ -117,8 +117,9 @@ impl IndexProvider {
 
     /// The same, which waits so long for another process that writes; 5 seconds otherwise.
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -135,13 +136,21 @@ impl IndexProvider {
         }
     }
 
+    /// Writes what waits, unless more is likely to follow: a base that is inactive is being brought up to date.
+    fn flush_when_due(&self, state: &mut State) -> std::result::Result<(), ProviderError> {
+        match state.active || state.waiting.bytes >= BUFFER {
+            true => self.flush(state, self.patience),
+            false => Ok(()),
+        }
+    }
+
     /// Writes what waits. What cannot be written is forgotten: the base then holds what it held, and says so.
-    fn flush(&self, state: &mut State) -> std::result::Result<(), ProviderError> {
+    fn flush(&self, state: &mut State, patience: Duration) -> std::result::Result<(), ProviderError> {
         if state.waiting.is_empty() {
             return Ok(());
         }
         let waiting = std::mem::take(&mut state.waiting);
-        let writer = self.writer(waiting.bytes as u64)?;
+        let writer = self.writer(waiting.bytes as u64, patience)?;
         // The writer may have begun the catalogue anew.
         state.reader = None;
         let fed = writer.feed(&waiting.sessions, &waiting.removed);
@@ -153,17 +162,17 @@ impl IndexProvider {
         clippy::disallowed_methods,
         reason = "a lock of a file cannot be waited for with an end to it"
     )]
-    fn writer(&self, bytes: u64) -> std::result::Result<Writer, ProviderError> {
+    fn writer(&self, bytes: u64, patience: Duration) -> std::result::Result<Writer, ProviderError> {
         let begun = Instant::now();
         loop {
             let opened = self.index.writer_for(bytes).map_err(ProviderError::other)?;
             if let Some(writer) = opened {
                 return Ok(writer);
             }
-            if begun.elapsed() >= self.patience {
+            if begun.elapsed() >= patience {
                 return Err(ProviderError::other(WriterBusy {
                     path: self.index.root().to_owned(),
-                    waited: self.patience,
+                    waited: patience,
                 }));
             }
             thread::sleep(LOOK);
@@ -204,6 +213,14 @@ impl IndexProvider {
             Some(_) => snapshot,
             None => None,
         })
+    }
+}
+
+impl Drop for IndexProvider {
+    /// Writes what waits, unless another process is at it; then whoever fed it finds it missing and feeds it again.
+    fn drop(&mut self) {
+        let mut state = self.state();
+        let _ = self.flush(&mut state, Duration::ZERO);
     }
 }
 
@@ -360,7 +377,7 @@ impl SearchProvider for IndexProvider {
 
     fn persisted_inventory(&self) -> std::result::Result<Vec<InventoryEntry>, ProviderError> {
         let mut state = self.state();
-        self.flush(&mut state)?;
+        self.flush(&mut state, self.patience)?;
         self.read(&mut state)?;
         let Some(reader) = &state.reader else {
             return Ok(Vec::new());
@@ -374,10 +391,7 @@ impl SearchProvider for IndexProvider {
         let mut state = self.state();
         state.show(&snapshot.header.id);
         state.waiting.add(snapshot);
-        if state.waiting.bytes >= BUFFER {
-            self.flush(&mut state)?;
-        }
-        Ok(())
+        self.flush_when_due(&mut state)
     }
 
     fn remove_persisted(&self, session_id: &str) -> std::result::Result<(), ProviderError> {
@@ -389,19 +403,20 @@ impl SearchProvider for IndexProvider {
             .as_ref()
             .and_then(|reader| reader.base.get(session_id));
         match row.map(|row| row.is_fed) {
+            None => return Ok(()),
             Some(true) => state.waiting.removed.push(session_id.to_owned()),
-            // A transcript's: the vault keeps it.
-            Some(false) => state.hide(session_id),
-            None => {}
+            Some(false) => {}
         }
-        Ok(())
+        // What a transcript holds of it the vault keeps.
+        state.hide(session_id);
+        self.flush_when_due(&mut state)
     }
 
     fn set_persisted_active(&self, active: bool) -> std::result::Result<(), ProviderError> {
         let mut state = self.state();
         state.active = false;
         if active {
-            self.flush(&mut state)?;
+            self.flush(&mut state, self.patience)?;
             self.read(&mut state)?;
         }
         state.active = active;
@@ -424,7 +439,7 @@ impl SearchProvider for IndexProvider {
         abort: &AbortSignal,
     ) -> std::result::Result<SearchPage<SessionHit>, ProviderError> {
         let mut state = self.state();
-        self.flush(&mut state)?;
+        self.flush(&mut state, self.patience)?;
         let disk = self.disk(&mut state)?;
         state.live.prepare().map_err(|error| self.reading(error))?;
         let bound = Bound::to_sessions(spec, state.generation());
@@ -453,7 +468,7 @@ impl SearchProvider for IndexProvider {
         Ok(SearchPage {
             provider_id: PROVIDER_ID.to_owned(),
             items,
-            next_cursor: has_more.then(|| bound.cursor(offset + spec.limit)),
+            next_cursor: has_more.then(|| bound.cursor(offset.saturating_add(spec.limit))),
         })
     }
 
@@ -466,7 +481,7 @@ impl SearchProvider for IndexProvider {
         let id = spec.session_id.as_str();
         let mut disk = None;
         if state.live.get(id).is_none() {
-            self.flush(&mut state)?;
+            self.flush(&mut state, self.patience)?;
             disk = self.disk(&mut state)?;
         } else {
             state.live.prepare().map_err(|error| self.reading(error))?;
@@ -503,7 +518,7 @@ impl SearchProvider for IndexProvider {
         let answer = question.events(session, is_live);
         let Answer { hits, has_more } = answer.map_err(|error| self.reading(error))?;
         page.items = hits.into_iter().map(|(_, hit)| hit).collect();
-        page.next_cursor = has_more.then(|| bound.cursor(offset + spec.limit));
+        page.next_cursor = has_more.then(|| bound.cursor(offset.saturating_add(spec.limit)));
         Ok(page)
     }
 }

@@ -473,3 +473,55 @@ impl IndexWriter for Writer {
             .map_err(|error| error.writing(&self.layout.root))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(seq: u64, kind: TextKind, event_type: &'static str) -> StoredText {
+        StoredText {
+            seq,
+            time: lookback_model::Timestamp(0),
+            kind,
+            copy_key: 0,
+            event_type: event_type.into(),
+            has_marker: event_type == "steering/message",
+            text: "words".into(),
+        }
+    }
+
+    /// Property: an archived event has the type that was kept of it, and where none was, the usual one of its first
+    /// words in all its documents.
+    #[test]
+    fn archived_events_have_types() {
+        let texts = vec![
+            text(0, TextKind::User, "steering/message"),
+            text(1, TextKind::Agent, ""),
+            text(1, TextKind::Agent, ""),
+            text(1, TextKind::Call, ""),
+            text(2, TextKind::Call, ""),
+            text(3, TextKind::Context, "vendor/note"),
+        ];
+        let documents = documents(SessionOrdinal(1), texts);
+        let types = documents.map(|document| (document.chunk, document.event_type, document.has_marker));
+        assert_eq!(
+            types.collect::<Vec<_>>(),
+            [
+                (0, "steering/message".into(), true),
+                (0, "assistant/message".into(), true),
+                (1, "assistant/message".into(), true),
+                (0, "assistant/message".into(), true),
+                (0, "tool/call".into(), false),
+                (0, "vendor/note".into(), false),
+            ]
+        );
+    }
+
+    /// Property: archives of before types were kept are read.
+    #[test]
+    fn earlier_archives_are_read() {
+        let json = r#"{"seq":1,"time":5,"kind":"agent","text":"words"}"#;
+        let text: StoredText = serde_json::from_str(json).unwrap();
+        assert_eq!((text.event_type.as_ref(), text.has_marker), ("", false));
+    }
+}

@@ -181,16 +181,17 @@ impl BaseRow {
         };
         let session_id: String = row.get(1)?;
         let fingerprint: String = row.get(10)?;
-        let revision = match (fits, fingerprint.is_empty()) {
-            (false, _) => None,
-            (true, false) => row.get(12)?,
-            (true, true) => revision_of_file(row)?,
+        let is_fed = row.get_ref(3)?.as_str().unwrap_or_default() == FileRole::Fed.as_str();
+        let revision = match is_fed || !fingerprint.is_empty() {
+            _ if !fits => None,
+            true => row.get(12)?,
+            false => revision_of_file(row)?,
         };
         Ok(Self {
             ordinal: SessionOrdinal(row.get(0)?),
             rank: SessionRank::apart(&facts),
             shadowed,
-            is_fed: row.get_ref(3)?.as_str().unwrap_or_default() == FileRole::Fed.as_str(),
+            is_fed,
             state: state(row)?,
             entry: InventoryEntry {
                 session_id: session_id.clone(),

@@ -435,3 +435,103 @@ impl LiveSegment {
         Ok(text.and_then(|text| Some((kind, text.as_str()?.to_owned()))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookback_model::{SessionHeader, Timestamp};
+
+    fn event(seq: u64, text: &str) -> Arc<EventDocument> {
+        Arc::new(EventDocument {
+            seq,
+            time: Timestamp(0),
+            type_name: "user/message".into(),
+            has_marker: true,
+            copy_key: 0,
+            pieces: vec![(TextKind::User, text.to_owned())],
+        })
+    }
+
+    fn snapshot(id: &str, documents: &[Arc<EventDocument>]) -> SessionSnapshot {
+        SessionSnapshot {
+            header: SessionHeader::new(id, Timestamp(0)),
+            agent: String::new(),
+            live: true,
+            persisted: false,
+            fingerprint: String::new(),
+            revision: None,
+            extractors: String::new(),
+            events: documents.len() as u64,
+            documents: documents.to_vec(),
+            shadowed: Vec::new(),
+        }
+    }
+
+    /// Feeds a session and indexes it; gives how many events were analysed for it.
+    fn fed(live: &mut Live, snapshot: &SessionSnapshot) -> u64 {
+        let before = live.analysed();
+        live.replace(snapshot);
+        live.prepare().unwrap();
+        live.analysed() - before
+    }
+
+    /// Property: of a session that grew only what is new is indexed, and nothing when nothing is.
+    #[test]
+    fn only_what_is_new_is_indexed() {
+        let mut live = Live::new(TextCaps::default());
+        let mut documents: Vec<_> = (0..100).map(|seq| event(seq, "quokka")).collect();
+        assert_eq!(fed(&mut live, &snapshot("a", &documents)), 100);
+        let version = live.version();
+        assert_eq!(fed(&mut live, &snapshot("a", &documents)), 0);
+        assert_eq!(live.version(), version, "nothing changed");
+        documents.extend((100..110).map(|seq| event(seq, "quokka")));
+        assert_eq!(fed(&mut live, &snapshot("a", &documents)), 10);
+        assert_ne!(live.version(), version);
+        let changed = event(0, "pelican");
+        documents[0] = changed;
+        assert_eq!(
+            fed(&mut live, &snapshot("a", &documents)),
+            110,
+            "another beginning"
+        );
+    }
+
+    /// Property: however often a session grows by a little, there are few segments, and no event is analysed more
+    /// often than the logarithm of their number.
+    #[test]
+    fn many_small_steps_stay_cheap() {
+        let mut live = Live::new(TextCaps::default());
+        let mut documents = Vec::new();
+        for seq in 0..256 {
+            documents.push(event(seq, "quokka"));
+            fed(&mut live, &snapshot("a", &documents));
+            assert!(live.segments().len() <= 9);
+            let held: usize = live.segments().iter().map(|segment| segment.events).sum();
+            assert_eq!(held, documents.len());
+        }
+        assert!(live.analysed() <= 256 * 9, "{}", live.analysed());
+    }
+
+    /// Property: what was replaced or removed is let go, and its numbers are given again.
+    #[test]
+    fn what_is_gone_is_let_go() {
+        let mut live = Live::new(TextCaps::default());
+        fed(&mut live, &snapshot("stays", &[event(0, "quokka")]));
+        for round in 0..3_000 {
+            let id = format!("s{}", round % 7);
+            live.replace(&snapshot(&id, &[event(0, &format!("pelican {round}"))]));
+            if round % 100 == 0 {
+                live.prepare().unwrap();
+            }
+        }
+        (0..7).for_each(|id| live.remove(&format!("s{id}")));
+        fed(&mut live, &snapshot("last", &[event(0, "okapi")]));
+        assert!((live.numbers() as usize) < 2 * FREE_NUMBERS, "{}", live.numbers());
+        let held: usize = live.segments().iter().map(|segment| segment.events).sum();
+        assert!(held <= 3, "{held}");
+        for id in ["stays", "last"] {
+            let number = live.get(id).unwrap().number;
+            assert_eq!(live.of_number(number).unwrap().record.header.id, id);
+        }
+    }
+}
