@@ -43,6 +43,10 @@ pub const PROVIDER_ID: &str = "lookback";
 const PATIENCE: Duration = Duration::from_secs(5);
 /// It is looked for so often.
 const LOOK: Duration = Duration::from_millis(20);
+/// A commit that another process is making is waited for so often.
+const LOOKS: usize = 10;
+/// So many sessions, and no more, wait to be written.
+const SESSIONS: usize = 2_048;
 /// What is to be written waits for more of it up to so many bytes of text.
 const BUFFER: usize = 32 << 20;
 
@@ -138,7 +142,9 @@ impl IndexProvider {
 
     /// Writes what waits, unless more is likely to follow: a base that is inactive is being brought up to date.
     fn flush_when_due(&self, state: &mut State) -> std::result::Result<(), ProviderError> {
-        match state.active || state.waiting.bytes >= BUFFER {
+        let waiting = &state.waiting;
+        let is_full = waiting.bytes >= BUFFER || waiting.sessions.len() >= SESSIONS;
+        match state.active || is_full {
             true => self.flush(state, self.patience),
             false => Ok(()),
         }
@@ -158,10 +164,6 @@ impl IndexProvider {
         Ok(())
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a lock of a file cannot be waited for with an end to it"
-    )]
     fn writer(&self, bytes: u64, patience: Duration) -> std::result::Result<Writer, ProviderError> {
         let begun = Instant::now();
         loop {
@@ -175,7 +177,7 @@ impl IndexProvider {
                     waited: patience,
                 }));
             }
-            thread::sleep(LOOK);
+            look_again_soon();
         }
     }
 
@@ -199,7 +201,15 @@ impl IndexProvider {
             generation: self.index.text_generation(identity),
             fits: caps == self.index.options().caps,
         };
-        let base = Base::read(&connection, known, held)?;
+        let mut base = Base::read(&connection, known, held)?;
+        for _ in 0..LOOKS {
+            if base.is_whole {
+                break;
+            }
+            // A commit that is just being made is no gap; one that a crash cut off stays.
+            look_again_soon();
+            base = Base::read(&connection, None, held)?;
+        }
         Ok(Some(Reader { connection, base }))
     }
 
@@ -222,6 +232,14 @@ impl Drop for IndexProvider {
         let mut state = self.state();
         let _ = self.flush(&mut state, Duration::ZERO);
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what another process does cannot be waited for with an end to it"
+)]
+fn look_again_soon() {
+    thread::sleep(LOOK);
 }
 
 /// A number that no other object is likely to have.
@@ -285,34 +303,28 @@ impl State {
 
     /// Which sessions may be found, by number.
     fn ranks(&self, filters: &[SessionResultFilter]) -> Result<Vec<Option<SessionRank>>> {
-        let mut ranks = vec![None; (self.live_from() + self.live.numbers()) as usize];
         let takes = |record: &SessionRecord| filters.iter().all(|filter| filter.takes(record));
-        let mut put = |number: u32, rank: SessionRank| {
-            if let Some(place) = ranks.get_mut(number as usize) {
-                *place = Some(rank);
-            }
-        };
+        let mut ranks = Vec::new();
         if let Some(Reader { connection, base }) = self.base() {
-            let records = match filters.is_empty() {
-                true => None,
-                false => Some(base.records(connection)?),
-            };
-            for (at, row) in base.rows().iter().enumerate() {
-                let record = records.and_then(|records| records.get(at));
-                if self.persisted(&row.session_id).is_some() && record.is_none_or(takes) {
-                    put(row.ordinal.0, row.rank);
+            ranks.extend_from_slice(base.ranks());
+            let mut leave_out = |row: &BaseRow| {
+                if let Some(place) = ranks.get_mut(row.ordinal.0 as usize) {
+                    *place = None;
                 }
+            };
+            let unseen = self.live.ids().chain(&self.hidden);
+            unseen.filter_map(|id| base.get(id)).for_each(&mut leave_out);
+            if !filters.is_empty() {
+                let records = base.rows().iter().zip(base.records(connection)?);
+                let left_out = records.filter(|(_, record)| !takes(record));
+                left_out.for_each(|(row, _)| leave_out(row));
             }
         }
-        for number in 0..self.live.numbers() {
-            if let Some(session) = self
-                .live
-                .of_number(number)
-                .filter(|session| takes(&session.record))
-            {
-                put(self.live_from() + number, SessionRank::apart(&session.facts));
-            }
-        }
+        ranks.extend((0..self.live.numbers()).map(|number| {
+            let session = self.live.of_number(number);
+            let session = session.filter(|session| takes(&session.record));
+            session.map(|session| SessionRank::apart(&session.facts))
+        }));
         Ok(ranks)
     }
 

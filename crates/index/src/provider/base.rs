@@ -33,6 +33,10 @@ pub(super) struct Base {
     by_id: HashMap<String, usize>,
     by_ordinal: HashMap<SessionOrdinal, usize>,
     records: OnceCell<Vec<SessionRecord>>,
+    /// By ordinal.
+    ranks: Vec<Option<SessionRank>>,
+    /// Whether the text index has all that the catalogue says, so that neither a crash nor a commit came between.
+    pub(super) is_whole: bool,
 }
 
 /// A session.
@@ -41,8 +45,7 @@ pub(super) struct BaseRow {
     pub(super) ordinal: SessionOrdinal,
     /// Its id.
     pub(super) session_id: String,
-    /// What ranking needs of it.
-    pub(super) rank: SessionRank,
+    rank: SessionRank,
     /// Seqs that are shadowed.
     pub(super) shadowed: Vec<(u64, u64)>,
     /// Whether it was fed and no transcript holds it.
@@ -75,7 +78,7 @@ impl Base {
         let _state = connection.unchecked_transaction()?;
         let mut statement = connection.prepare_cached("PRAGMA data_version")?;
         let version: i64 = statement.query_row([], |row| row.get(0))?;
-        if let Some(known) = known.filter(|known| known.version == version) {
+        if let Some(known) = known.filter(|known| known.version == version && known.is_whole) {
             return Ok(known);
         }
         let identity = catalogue::meta(connection, "identity")?.unwrap_or_default();
@@ -88,11 +91,8 @@ impl Base {
         let text_generation = catalogue::meta_number(connection, "text_generation")?;
         let held = held(&identity);
         // After a crash the text index lacks what these rows say.
-        let newest = if held.generation >= text_generation {
-            u64::MAX
-        } else {
-            held.generation
-        };
+        base.is_whole = held.generation >= text_generation;
+        let newest = if base.is_whole { u64::MAX } else { held.generation };
         base.identity = identity;
         base.read_rows(connection, newest, held.fits)?;
         Ok(base)
@@ -114,6 +114,12 @@ impl Base {
                 self.take(BaseRow::of(row, fits)?);
             }
         }
+        self.ranks = vec![None; self.len as usize];
+        for row in &self.rows {
+            if let Some(place) = self.ranks.get_mut(row.ordinal.0 as usize) {
+                *place = Some(row.rank);
+            }
+        }
         self.by_ordinal = (0..).zip(&self.rows).map(|(at, row)| (row.ordinal, at)).collect();
         Ok(())
     }
@@ -130,6 +136,11 @@ impl Base {
         {
             *known = row;
         }
+    }
+
+    /// What ranking needs of all sessions, by ordinal.
+    pub(super) fn ranks(&self) -> &[Option<SessionRank>] {
+        &self.ranks
     }
 
     /// All sessions.

@@ -60,8 +60,9 @@ pub(crate) struct LiveSegment {
     pub(crate) reader: SegmentReader,
     /// Its columns.
     pub(crate) columns: Columns,
+    /// Its fields.
+    pub(crate) fields: Fields,
     store: StoreReader,
-    fields: Fields,
     /// Whose events it holds.
     parts: Vec<Part>,
     events: usize,
@@ -154,6 +155,11 @@ impl Live {
     /// The session of an id.
     pub(super) fn get(&self, id: &str) -> Option<&LiveSession> {
         self.sessions.get(id)
+    }
+
+    /// The ids of all sessions.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &String> {
+        self.sessions.keys()
     }
 
     /// The session of a number.

@@ -83,7 +83,11 @@ impl<'a> Scope<'a> {
         lens: Option<&'a Lens<'a>>,
     ) -> Result<Self> {
         let kinds = view.kinds();
-        let (_, all) = crate::schema::schema();
+        let all = match (disk, live.first()) {
+            (Some(text), _) => text.fields,
+            (None, Some(segment)) => segment.fields,
+            (None, None) => crate::schema::schema().1,
+        };
         let Fields { prose, tools, .. } = all;
         let holds = |field| kinds.iter().any(|&kind| all.text(kind) == field);
         let fields = [(prose, true), (tools, false)]

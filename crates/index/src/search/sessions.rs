@@ -369,9 +369,11 @@ impl SessionSet {
         for rank in self.ranks.iter().filter(|rank| rank.allowed) {
             self.count += 1;
             turns += rank.turns;
-            *holders.entry(rank.first_copy_key).or_default() += 1;
+            if rank.first_copy_key != 0 {
+                *holders.entry(rank.first_copy_key).or_default() += 1;
+            }
         }
-        holders.retain(|key, count| *key != 0 && *count > 1);
+        holders.retain(|_, count| *count > 1);
         if !holders.is_empty() {
             for rank in &mut self.ranks {
                 rank.has_family = holders.contains_key(&rank.first_copy_key);
