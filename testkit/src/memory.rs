@@ -379,6 +379,8 @@ impl Catalogue for Memory {
             time: document.time,
             kind: document.kind,
             copy_key: document.copy_key,
+            event_type: document.event_type,
+            has_marker: document.has_marker,
             text: document.text,
         });
         Ok(stored.collect())

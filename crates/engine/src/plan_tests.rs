@@ -195,3 +195,18 @@ proptest! {
         prop_assert_eq!((settled.unchanged, settled.restamp.len()), (found.len() as u64, 0));
     }
 }
+
+/// Property: a row that stands for no file is no file that moved, whatever is found.
+#[test]
+fn what_was_fed_is_no_file_that_moved() {
+    let none = FileStamp::default();
+    for now in [none, stamp(10, 5, 7), FileStamp { size: 3, ..none }] {
+        let fed = FileRow {
+            role: FileRole::Fed,
+            ..row(1, "session-query:s", none)
+        };
+        let plan = compare_one(fed.clone(), file("/r/session-query:s", now));
+        assert_eq!((plan.read.len(), plan.read[0].id), (1, None));
+        assert_eq!((plan.unseen, plan.restamp.len()), (vec![fed], 0));
+    }
+}

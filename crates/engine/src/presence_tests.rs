@@ -164,3 +164,21 @@ fn side_files_and_what_is_missing_already_are_left_alone() {
     };
     assert_eq!(changes(&[side, missing], &place.sight), []);
 }
+
+/// Property: a row that stands for no file is never missed.
+#[test]
+fn what_was_fed_is_not_looked_for() {
+    let place = Place::new();
+    let fed = FileRow {
+        role: FileRole::Fed,
+        root: PathBuf::new(),
+        path: "session-query:s".into(),
+        ..place.row("kept/gone")
+    };
+    let gone = place.row("kept/gone");
+    assert_eq!(changes(std::slice::from_ref(&fed), &place.sight), []);
+    assert_eq!(
+        changes(&[fed, gone], &place.sight),
+        [(FileId(1), Presence::Missing)]
+    );
+}

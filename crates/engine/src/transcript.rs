@@ -251,9 +251,9 @@ fn add_piece(pieces: &mut Vec<(TextKind, String)>, kind: TextKind, text: String)
     }
 }
 
-/// An event of which only words are left; its type is told from whose they are.
+/// An event of which only words are left; its type is told from whose they are when it was not kept.
 fn archived(text: StoredText, shadowed: &[(u64, u64)]) -> ShownEvent {
-    let (type_name, role) = match text.kind {
+    let (usual, role) = match text.kind {
         TextKind::User => ("user/message", "user"),
         TextKind::Agent | TextKind::Reasoning => ("assistant/message", "assistant"),
         TextKind::Call => ("tool/call", "tool"),
@@ -261,17 +261,23 @@ fn archived(text: StoredText, shadowed: &[(u64, u64)]) -> ShownEvent {
         TextKind::Context => ("context/message", "system"),
     };
     let is_shadowed = shadowed.iter().any(|&(from, to)| (from..=to).contains(&text.seq));
+    let is_kept = !text.event_type.is_empty();
+    let surface = match (is_kept && !text.has_marker, is_shadowed) {
+        (true, _) => SurfaceState::LogOnly,
+        (false, true) => SurfaceState::Shadowed,
+        (false, false) => SurfaceState::Current,
+    };
     ShownEvent {
         seq: text.seq,
         time: text.time,
-        type_name: type_name.to_owned(),
+        type_name: if is_kept {
+            text.event_type.into_owned()
+        } else {
+            usual.to_owned()
+        },
         role,
         kind: Some(text.kind),
-        surface: if is_shadowed {
-            SurfaceState::Shadowed
-        } else {
-            SurfaceState::Current
-        },
+        surface,
         text: String::new(),
         pieces: vec![(text.kind, text.text)],
         source: None,

@@ -15,7 +15,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Migrations in order; the catalogue's version is how many were applied.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql"), include_str!("migrations/2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/1.sql"),
+    include_str!("migrations/2.sql"),
+    include_str!("migrations/3.sql"),
+];
 
 /// The newest version known here.
 pub const VERSION: u64 = MIGRATIONS.len() as u64;

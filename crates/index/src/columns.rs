@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::schema::{self, Fields};
+use crate::types::EventMark;
 use lookback_model::{SessionOrdinal, TextKind, Timestamp};
 use std::sync::{Arc, OnceLock};
 use tantivy::columnar::ColumnValues;
@@ -23,6 +24,7 @@ pub(crate) struct Columns {
     time: Arc<dyn ColumnValues<i64>>,
     owners: OnceLock<Vec<Owner>>,
     prose_terms: OnceLock<TermList>,
+    events: OnceLock<Arc<dyn ColumnValues<u64>>>,
     fields: Fields,
 }
 
@@ -136,6 +138,7 @@ impl Columns {
             tools: field(fields.tools)?,
             owners: OnceLock::new(),
             prose_terms: OnceLock::new(),
+            events: OnceLock::new(),
             fields: *fields,
         })
     }
@@ -212,6 +215,23 @@ impl Columns {
     /// The number of a document's event in its session.
     pub(crate) fn seq(&self, document: DocId) -> u64 {
         self.seq.get_val(document)
+    }
+
+    /// The column of events, which few searches ask for, so that it is opened by the first.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn events(&self, reader: &SegmentReader) -> Result<&Arc<dyn ColumnValues<u64>>> {
+        if let Some(events) = self.events.get() {
+            return Ok(events);
+        }
+        let column = reader.fast_fields().u64(schema::EVENT)?.first_or_default_col(0);
+        Ok(self.events.get_or_init(|| column))
+    }
+
+    /// The type and marker of a document's event; of no type before [`Self::events`] was asked for.
+    pub(crate) fn event(&self, document: DocId) -> EventMark {
+        EventMark(self.events.get().map_or(0, |events| events.get_val(document)))
     }
 
     /// Where a document stands in its session: event, kind and chunk. No two documents share it.

@@ -27,6 +27,9 @@ pub enum Cause {
     /// An indexing thread failed amid a segment, so that what others had added to it is gone.
     #[error("a part of the text index was lost while it was built; the next run builds it again")]
     LostSegment,
+    /// The caller no longer waits for an answer.
+    #[error("the search was aborted")]
+    Aborted,
     /// The text index was written by a later lookback.
     #[error("a newer lookback wrote this text index, of version {0}")]
     NewerText(u64),
@@ -48,7 +51,7 @@ impl Cause {
                 rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase
             ),
             Self::Sqlite(_) | Self::Json(_) | Self::Foreign | Self::Outdated => true,
-            Self::NewerText(_) | Self::LostSegment => false,
+            Self::NewerText(_) | Self::LostSegment | Self::Aborted => false,
             Self::Tantivy(error) => !matches!(
                 error,
                 Text::IoError(_)

@@ -5,6 +5,7 @@ use crate::error::{Cause, Layout, Result};
 use crate::schema::TEXT_VERSION;
 use crate::search::Kept;
 use crate::text::{self, TextSnapshot};
+use crate::types::EventTypes;
 use crate::writer::Writer;
 use lookback_model::SessionOrdinal;
 use lookback_model::document::TextCaps;
@@ -124,6 +125,22 @@ impl Index {
         &self.layout.root
     }
 
+    /// How it is written.
+    pub(crate) fn options(&self) -> Options {
+        self.options
+    }
+
+    /// The catalogue's file.
+    pub(crate) fn catalogue_path(&self) -> PathBuf {
+        self.layout.catalogue()
+    }
+
+    /// The one writer, or `None` while another process has it, for about so many bytes.
+    pub(crate) fn writer_for(&self, bytes: u64) -> std::result::Result<Option<Writer>, StoreError> {
+        let opened = self.open_writer(self.options.for_reading(bytes));
+        opened.map_err(|error| error.writing(&self.layout.root))
+    }
+
     /// Runs on a read connection; `absent` stands in when nothing was ever indexed.
     fn read<T>(
         &self,
@@ -202,7 +219,7 @@ impl Index {
 
     /// The number of the text index's last commit; 0 when it cannot be told, is another's, or is to be built
     /// anew.
-    fn text_generation(&self, identity: &str) -> u64 {
+    pub(crate) fn text_generation(&self, identity: &str) -> u64 {
         let payload = text::payload_in(&self.layout.text()).unwrap_or_default();
         if payload.index == identity && payload.version >= TEXT_VERSION {
             payload.generation
@@ -212,7 +229,7 @@ impl Index {
     }
 
     /// The last commit of the text index, opened; the one that was opened last when there is none since.
-    fn snapshot(&self) -> std::result::Result<Option<Arc<TextSnapshot>>, StoreError> {
+    pub(crate) fn snapshot(&self) -> std::result::Result<Option<Arc<TextSnapshot>>, StoreError> {
         let path = self.layout.text();
         let mut held = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(list) = fs::read(path.join("meta.json")) else {
@@ -325,8 +342,9 @@ impl Catalogue for Index {
         let Some(snapshot) = self.snapshot()? else {
             return Ok(Vec::new());
         };
+        let types = self.read(EventTypes::default(), EventTypes::read)?;
         snapshot
-            .stored_text(session)
+            .stored_text(session, &types)
             .map_err(|error| error.reading(&self.layout.text()))
     }
 }
@@ -344,9 +362,7 @@ impl SessionSearch for Index {
 
 impl IndexSink for Index {
     fn writer(&self, bytes: u64) -> std::result::Result<Option<Box<dyn IndexWriter>>, StoreError> {
-        match self.open_writer(self.options.for_reading(bytes)) {
-            Ok(writer) => Ok(writer.map(|writer| Box::new(writer) as Box<dyn IndexWriter>)),
-            Err(error) => Err(error.writing(&self.layout.root)),
-        }
+        let writer = self.writer_for(bytes)?;
+        Ok(writer.map(|writer| Box::new(writer) as Box<dyn IndexWriter>))
     }
 }

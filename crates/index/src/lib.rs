@@ -10,11 +10,15 @@ pub mod archive;
 pub mod catalogue;
 mod columns;
 mod error;
+mod fed;
 mod index;
+mod provider;
 pub mod schema;
 mod search;
 mod segments;
 mod text;
+mod types;
 mod writer;
 
 pub use index::{Index, Options};
+pub use provider::{IndexProvider, PROVIDER_ID, WriterBusy};

@@ -7,6 +7,7 @@
 
 use crate::analyze::{Analyzer, BULK, SPOKEN};
 use crate::segments::FieldValue;
+use crate::types::EventMark;
 use lookback_model::{Document, SessionOrdinal, TextKind};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::{Compressor, ZstdCompressor};
@@ -14,7 +15,7 @@ use tantivy::{IndexSettings, Term};
 
 /// Raised whenever an index written before can no longer be searched as it should be: by a change of the
 /// schema or of the analysis.
-pub const TEXT_VERSION: u64 = 2;
+pub const TEXT_VERSION: u64 = 3;
 
 /// The fields by name.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,7 @@ pub struct Fields {
     copy_key: Field,
     kind: Field,
     time: Field,
+    event: Field,
 }
 
 /// Column of session ordinals.
@@ -45,6 +47,9 @@ pub const COPY_KEY: &str = "copy_key";
 /// Column of text kinds, by their codes.
 pub const KIND: &str = "kind";
 
+/// Column of events' types and surface markers, see [`crate::types`].
+pub const EVENT: &str = "event";
+
 /// The schema, and its fields.
 pub fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
@@ -56,8 +61,8 @@ pub fn schema() -> (Schema, Fields) {
         builder.add_text_field(name, text)
     });
     let session = builder.add_u64_field(SESSION, INDEXED | FAST);
-    let [seq, chunk, copy_key, kind] =
-        [SEQ, CHUNK, COPY_KEY, KIND].map(|column| builder.add_u64_field(column, FAST));
+    let [seq, chunk, copy_key, kind, event] =
+        [SEQ, CHUNK, COPY_KEY, KIND, EVENT].map(|column| builder.add_u64_field(column, FAST));
     let time = builder.add_i64_field(TIME, FAST);
     (
         builder.build(),
@@ -70,6 +75,7 @@ pub fn schema() -> (Schema, Fields) {
             copy_key,
             kind,
             time,
+            event,
         },
     )
 }
@@ -111,8 +117,12 @@ impl Fields {
         Term::from_field_u64(self.session, u64::from(session.0))
     }
 
-    /// A document's values.
-    pub(crate) fn values<'a>(&self, document: &'a Document) -> [(Field, FieldValue<'a>); 7] {
+    /// A document's values; its event's type comes as a number.
+    pub(crate) fn values<'a>(
+        &self,
+        document: &'a Document,
+        event: EventMark,
+    ) -> [(Field, FieldValue<'a>); 8] {
         let Document {
             session,
             seq,
@@ -121,6 +131,8 @@ impl Fields {
             copy_key,
             kind,
             text,
+            event_type: _,
+            has_marker: _,
         } = document;
         [
             (self.text(*kind), FieldValue::Text(text)),
@@ -130,6 +142,7 @@ impl Fields {
             (self.copy_key, FieldValue::Unsigned(*copy_key)),
             (self.kind, FieldValue::Unsigned(kind.code())),
             (self.time, FieldValue::Signed(time.0)),
+            (self.event, FieldValue::Unsigned(event.0)),
         ]
     }
 }

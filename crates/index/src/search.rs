@@ -9,10 +9,12 @@ mod dates;
 mod dictionary;
 mod hits;
 mod ladder;
+mod lens;
 mod proximity;
+pub(crate) mod query;
 mod scope;
 mod score;
-mod sessions;
+pub(crate) mod sessions;
 mod snippet;
 mod stems;
 mod units;
@@ -89,8 +91,9 @@ pub(crate) fn run(
     let ranked = match &scope {
         _ if plan.words.is_empty() => operator_only(connection, &sessions)?,
         Some(scope) => {
-            found = climb(kept, scope, &sessions, &plan, request)?;
-            rank(connection, &found, &sessions, request)?
+            found = climb(kept, (text, scope), &sessions, &plan, request)?;
+            let weighed = weighed(&found, &sessions, &request.query);
+            in_order(connection, weighed, request.sort)?
         }
         None => Vec::new(),
     };
@@ -124,12 +127,15 @@ pub(crate) fn run(
 /// Climbs the ladder with what the last search found, and keeps what this one finds.
 fn climb(
     kept: &mut Kept,
-    scope: &Scope<'_>,
+    (text, scope): (Option<&Arc<TextSnapshot>>, &Scope<'_>),
     sessions: &Arc<SessionSet>,
     plan: &Plan,
     request: &SearchRequest,
 ) -> Result<Found> {
-    let (text, view) = (scope.text(), request.view);
+    let Some(text) = text else {
+        return Ok(Found::default());
+    };
+    let view = request.view;
     let finder = Finder::new(scope, kept.units.take(text, sessions, view));
     let found = ladder::climb(&finder, plan, &request.query)?;
     kept.units.keep(text, sessions, view, finder);
@@ -154,15 +160,10 @@ const RECENCY_WEIGHT: f32 = 0.02;
 /// After so many days it is half.
 const RECENCY_DAYS: f32 = 30.0;
 
-/// The order of hits: how much a session has to do with the query, of which date and how old it is, and
-/// whether a person drove it.
-fn rank(
-    connection: &Connection,
-    found: &Found,
-    sessions: &SessionSet,
-    request: &SearchRequest,
-) -> Result<Vec<Ranked>> {
-    let dates: Vec<(DatePart, f32)> = dates::parts(&request.query)
+/// What decides the order of hits: how much a session has to do with the query, of which date and how old it is,
+/// and whether a person drove it.
+fn weighed(found: &Found, sessions: &SessionSet, query: &str) -> Vec<Ranked> {
+    let dates: Vec<(DatePart, f32)> = dates::parts(query)
         .into_iter()
         .map(|part| {
             (
@@ -191,7 +192,7 @@ fn rank(
             updated_at: facts.updated_at,
         }
     });
-    in_order(connection, ranked.collect(), request.sort)
+    ranked.collect()
 }
 
 fn days_between(from: Timestamp, to: Timestamp) -> f32 {

@@ -7,6 +7,7 @@
 
 use crate::error::{Cause, Result};
 use crate::schema::Fields;
+use crate::types::{self, EventMark, EventTypes};
 use lookback_model::Document;
 use std::iter::Empty;
 use std::panic::resume_unwind;
@@ -23,6 +24,7 @@ pub(crate) struct Segments {
     fields: Fields,
     /// A segment that is as large as this is written.
     budget: usize,
+    types: Mutex<EventTypes>,
     idle: Mutex<Idle>,
 }
 
@@ -42,14 +44,27 @@ struct Building {
 }
 
 impl Segments {
-    /// None yet.
-    pub(crate) fn new(index: &Index, fields: Fields, budget: usize) -> Self {
+    /// None yet. `types` are the numbers that were given to event types before.
+    pub(crate) fn new(index: &Index, fields: Fields, budget: usize, types: EventTypes) -> Self {
         Self {
             index: index.clone(),
             fields,
             budget,
+            types: Mutex::new(types),
             idle: Mutex::default(),
         }
+    }
+
+    /// The numbers of event types.
+    pub(crate) fn types(&self) -> MutexGuard<'_, EventTypes> {
+        self.types.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the column of events holds of a document.
+    fn mark(&self, document: &Document) -> EventMark {
+        let name = &document.event_type;
+        let code = types::known(name).unwrap_or_else(|| self.types().number(name));
+        EventMark::of(code, document.has_marker)
     }
 
     fn idle(&self) -> MutexGuard<'_, Idle> {
@@ -70,6 +85,7 @@ impl Segments {
                 // Deletions come after all additions of a commit, so that there is no order to keep.
                 opstamp: 0,
                 document: Indexed {
+                    event: self.mark(&document),
                     document,
                     fields: self.fields,
                 },
@@ -168,17 +184,18 @@ impl Drop for Lease<'_> {
 
 /// A document in the form in which tantivy takes it.
 #[derive(Debug)]
-struct Indexed {
-    document: Document,
-    fields: Fields,
+pub(crate) struct Indexed {
+    pub document: Document,
+    pub event: EventMark,
+    pub fields: Fields,
 }
 
 impl tantivy::schema::document::Document for Indexed {
     type Value<'a> = FieldValue<'a>;
-    type FieldsValuesIter<'a> = std::array::IntoIter<(Field, FieldValue<'a>), 7>;
+    type FieldsValuesIter<'a> = std::array::IntoIter<(Field, FieldValue<'a>), 8>;
 
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        self.fields.values(&self.document).into_iter()
+        self.fields.values(&self.document, self.event).into_iter()
     }
 }
 
@@ -216,6 +233,8 @@ mod tests {
             chunk: 0,
             time: Timestamp(0),
             copy_key: 0,
+            event_type: "user/message".into(),
+            has_marker: true,
             kind: TextKind::User,
             text: format!("word{seq} and some more"),
         };
@@ -225,7 +244,7 @@ mod tests {
     fn segments(folder: &tempfile::TempDir, budget: usize) -> Segments {
         let index = text::open_or_create(folder.path()).unwrap();
         let (_, fields) = schema::schema();
-        Segments::new(&index, fields, budget)
+        Segments::new(&index, fields, budget, EventTypes::default())
     }
 
     /// Property: whatever is added by however many threads is in the segments that are taken, once.

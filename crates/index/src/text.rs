@@ -3,6 +3,8 @@
 use crate::columns::Columns;
 use crate::error::{Cause, Result};
 use crate::schema::{self, Fields};
+use crate::types::{EventMark, EventTypes};
+use lookback_model::event::owned_type_name;
 use lookback_model::ports::StoredText;
 use lookback_model::{SessionOrdinal, TextKind, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -66,7 +68,7 @@ impl TextSnapshot {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(crate) fn stored_text(&self, session: SessionOrdinal) -> Result<Vec<StoredText>> {
+    pub(crate) fn stored_text(&self, session: SessionOrdinal, types: &EventTypes) -> Result<Vec<StoredText>> {
         let term = self.fields.session_term(session);
         let query = tantivy::query::TermQuery::new(term, tantivy::schema::IndexRecordOption::Basic);
         let mut found = Vec::new();
@@ -85,6 +87,7 @@ impl TextSnapshot {
                 number(schema::CHUNK)?,
                 number(schema::COPY_KEY)?,
             );
+            let event = EventMark(number(schema::EVENT)?);
             found.push((
                 chunk,
                 StoredText {
@@ -92,6 +95,8 @@ impl TextSnapshot {
                     time,
                     kind,
                     copy_key,
+                    event_type: owned_type_name(types.name(event.code())),
+                    has_marker: event.has_marker(),
                     text,
                 },
             ));

@@ -9,15 +9,18 @@
 use crate::archive::{self, ArchivedSession};
 use crate::catalogue::{self, read, write};
 use crate::error::{Cause, Layout, Result};
+use crate::fed::Feeding;
 use crate::index::Options;
 use crate::schema::{Fields, TEXT_VERSION};
 use crate::segments::Segments;
 use crate::text::{self, Payload};
+use crate::types::EventTypes;
 use lookback_model::document::TextCaps;
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::{Batch, FileId, FileRead, IndexWriter, StoreError, StoredText};
+use lookback_model::session_query::SessionSnapshot;
 use lookback_model::source::{Position, ReadCursor, SourceFile};
-use lookback_model::{Document, SessionOrdinal};
+use lookback_model::{Document, SessionOrdinal, TextKind};
 use rusqlite::{Connection, TransactionBehavior, params};
 use std::collections::HashSet;
 use std::fs::File;
@@ -65,7 +68,7 @@ impl Writer {
         }
         let (_, fields) = crate::schema::schema();
         let budget = options.heap_bytes / options.threads.max(1);
-        let segments = Segments::new(&index, fields, budget);
+        let segments = Segments::new(&index, fields, budget, EventTypes::read(&catalogue)?);
         let next: u64 = catalogue::meta_number(&catalogue, "next_session")?;
         let writer = Self {
             layout: layout.clone(),
@@ -190,20 +193,55 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The commit. See the top of this file for the order of its steps.
+    /// A number that no session has.
+    pub(crate) fn next_session(&self) -> SessionOrdinal {
+        SessionOrdinal(self.next_session.fetch_add(1, Ordering::SeqCst))
+    }
+
+    /// Adds documents to the next commit.
+    ///
+    /// # Errors
+    /// When the index cannot take them.
+    pub(crate) fn add_documents(&self, documents: Vec<Document>) -> Result<()> {
+        self.segments.add(documents)
+    }
+
+    /// Commits sessions that are fed, and takes away others; gives the new generation.
+    ///
+    /// # Errors
+    /// When the data folder cannot be written; the old state stays.
+    pub(crate) fn feed(&self, sessions: &[SessionSnapshot], removed: &[String]) -> Result<u64> {
+        let feeding = {
+            let catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+            Feeding::prepare(self, &catalogue, self.caps, sessions, removed)?
+        };
+        self.commit_all(None, &feeding)
+    }
+
     fn commit_batch(&self, batch: &Batch) -> Result<u64> {
+        self.commit_all(Some(batch), &Feeding::default())
+    }
+
+    /// The commit. See the top of this file for the order of its steps.
+    fn commit_all(&self, batch: Option<&Batch>, feeding: &Feeding) -> Result<u64> {
+        let nothing = Batch::default();
         let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         let mut catalogue = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
-        let superseded = self.archive_vanished(&catalogue, batch)?;
+        let superseded = self.archive_vanished(&catalogue, batch.unwrap_or(&nothing))?;
         let generation = catalogue::meta_number(&catalogue, "generation")? + 1;
-        let mut gone = write::retired(&catalogue, batch)?;
+        let mut gone = write::retired(&catalogue, batch.unwrap_or(&nothing))?;
         for file in &superseded {
             gone.extend(write::sessions_of(&catalogue, *file)?);
         }
+        gone.extend(&feeding.gone);
         gone.append(&mut self.retracted.lock().unwrap_or_else(PoisonError::into_inner));
         let transaction = catalogue.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let record = || -> Result<()> {
-            write::apply(&transaction, batch, generation)?;
+            // What is fed is no pass over the transcripts, and says nothing of when there was one.
+            if let Some(batch) = batch {
+                write::apply(&transaction, batch, generation)?;
+            }
+            feeding.write(&transaction, generation)?;
             for file in &superseded {
                 write::delete_file(&transaction, *file)?;
             }
@@ -222,9 +260,12 @@ impl Writer {
         });
         let written = written?;
         recorded?;
+        // Nothing is added meanwhile, so that these are the types of all that was written.
+        let types = self.segments.types().record(&transaction)?;
         if written.is_empty() && gone.is_empty() {
             // Only stamps, presence or titles: nothing of it concerns the text index.
             transaction.commit()?;
+            self.segments.types().recorded(types);
             return Ok(generation);
         }
         let writer = match text.as_mut() {
@@ -246,6 +287,7 @@ impl Writer {
         prepared.set_payload(&serde_json::to_string(&payload)?);
         catalogue::set_meta(&transaction, "text_generation", &generation.to_string())?;
         transaction.commit()?;
+        self.segments.types().recorded(types);
         prepared.commit()?;
         self.merge_small(writer)?;
         Ok(generation)
@@ -314,7 +356,7 @@ impl Writer {
                     shadowed: session.shadowed.clone(),
                     resume: session.resume.clone(),
                 };
-                let texts = snapshot.stored_text(session.ordinal)?;
+                let texts = snapshot.stored_text(session.ordinal, &self.segments.types())?;
                 let folder = self.layout.archive();
                 let path = archive::path_of(&folder, &row.agent, &row.path, &session.session_id);
                 archive::write(&path, &archived, &texts)?;
@@ -368,9 +410,12 @@ fn identity(catalogue: &Connection) -> Result<String> {
     Ok(identity)
 }
 
+/// The documents of an archived session, whose texts are in order. Where the type of an event was not kept it is
+/// the usual one of its first words.
 fn documents(session: SessionOrdinal, texts: Vec<StoredText>) -> impl Iterator<Item = Document> {
     let mut last = None;
     let mut chunk = 0;
+    let mut event = (None, StoredText::usual_event(TextKind::User));
     texts.into_iter().map(move |text| {
         chunk = if last == Some((text.seq, text.kind)) {
             chunk + 1
@@ -378,21 +423,23 @@ fn documents(session: SessionOrdinal, texts: Vec<StoredText>) -> impl Iterator<I
             0
         };
         last = Some((text.seq, text.kind));
-        let StoredText {
-            seq,
-            time,
-            kind,
-            copy_key,
-            text,
-        } = text;
+        if event.0 != Some(text.seq) {
+            let kept = (text.event_type.clone(), text.has_marker);
+            let usual = || StoredText::usual_event(text.kind);
+            let is_kept = !text.event_type.is_empty();
+            event = (Some(text.seq), if is_kept { kept } else { usual() });
+        }
+        let (event_type, has_marker) = event.1.clone();
         Document {
             session,
-            seq,
+            seq: text.seq,
             chunk,
-            time,
-            copy_key,
-            kind,
-            text,
+            time: text.time,
+            copy_key: text.copy_key,
+            event_type,
+            has_marker,
+            kind: text.kind,
+            text: text.text,
         }
     })
 }
@@ -408,12 +455,11 @@ impl Drop for Writer {
 
 impl IndexWriter for Writer {
     fn new_session(&self) -> SessionOrdinal {
-        SessionOrdinal(self.next_session.fetch_add(1, Ordering::SeqCst))
+        self.next_session()
     }
 
     fn add(&self, documents: Vec<Document>) -> std::result::Result<(), StoreError> {
-        self.segments
-            .add(documents)
+        self.add_documents(documents)
             .map_err(|error| error.writing(&self.layout.root))
     }
 
@@ -425,5 +471,57 @@ impl IndexWriter for Writer {
     fn commit(&self, batch: Batch) -> std::result::Result<u64, StoreError> {
         self.commit_batch(&batch)
             .map_err(|error| error.writing(&self.layout.root))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(seq: u64, kind: TextKind, event_type: &'static str) -> StoredText {
+        StoredText {
+            seq,
+            time: lookback_model::Timestamp(0),
+            kind,
+            copy_key: 0,
+            event_type: event_type.into(),
+            has_marker: event_type == "steering/message",
+            text: "words".into(),
+        }
+    }
+
+    /// Property: an archived event has the type that was kept of it, and where none was, the usual one of its first
+    /// words in all its documents.
+    #[test]
+    fn archived_events_have_types() {
+        let texts = vec![
+            text(0, TextKind::User, "steering/message"),
+            text(1, TextKind::Agent, ""),
+            text(1, TextKind::Agent, ""),
+            text(1, TextKind::Call, ""),
+            text(2, TextKind::Call, ""),
+            text(3, TextKind::Context, "vendor/note"),
+        ];
+        let documents = documents(SessionOrdinal(1), texts);
+        let types = documents.map(|document| (document.chunk, document.event_type, document.has_marker));
+        assert_eq!(
+            types.collect::<Vec<_>>(),
+            [
+                (0, "steering/message".into(), true),
+                (0, "assistant/message".into(), true),
+                (1, "assistant/message".into(), true),
+                (0, "assistant/message".into(), true),
+                (0, "tool/call".into(), false),
+                (0, "vendor/note".into(), false),
+            ]
+        );
+    }
+
+    /// Property: archives of before types were kept are read.
+    #[test]
+    fn earlier_archives_are_read() {
+        let json = r#"{"seq":1,"time":5,"kind":"agent","text":"words"}"#;
+        let text: StoredText = serde_json::from_str(json).unwrap();
+        assert_eq!((text.event_type.as_ref(), text.has_marker), ("", false));
     }
 }

@@ -247,7 +247,12 @@ fn an_earlier_catalogue_is_migrated_by_the_next_writer() {
     let catalogue = rusqlite::Connection::open(vault.folder.path().join("catalogue.sqlite")).unwrap();
     catalogue
         .execute_batch(
-            "DROP INDEX sessions_for_ranking;
+            "DROP TABLE event_types;
+            DROP INDEX files_fed;
+            ALTER TABLE sessions DROP COLUMN revision;
+            ALTER TABLE sessions DROP COLUMN extractors;
+            ALTER TABLE sessions DROP COLUMN fingerprint;
+            DROP INDEX sessions_for_ranking;
             ALTER TABLE sessions DROP COLUMN recalls;
             CREATE INDEX sessions_for_ranking
                 ON sessions (hidden, ordinal, leader, updated_at, created_at, kind, first_copy_key);
@@ -509,6 +514,8 @@ fn names_in_tool_output_are_found_however_they_are_typed() {
         chunk: 0,
         time,
         copy_key,
+        event_type: "tool/result".into(),
+        has_marker: true,
         kind,
         text,
     };

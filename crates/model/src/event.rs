@@ -3,6 +3,7 @@
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// One entry of a session's log. Event `i` of a log has `seq` `i`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,11 @@ impl Event {
     /// The type's name, such as `user/message`.
     pub fn type_name(&self) -> &str {
         self.data.type_name()
+    }
+
+    /// Whether it entered the surface: its type may, and it says how.
+    pub fn has_marker(&self) -> bool {
+        self.surface_op.is_some() && self.data.surface_eligible()
     }
 }
 
@@ -112,6 +118,21 @@ impl EventData {
     /// The type's name, such as `user/message`.
     pub fn type_name(&self) -> &str {
         match self {
+            Self::Other(other) => &other.r#type,
+            known => known.known_type().unwrap_or_default(),
+        }
+    }
+
+    /// The same to keep, at no cost where the type is listed here.
+    pub fn owned_type_name(&self) -> Cow<'static, str> {
+        match self {
+            Self::Other(other) => owned_type_name(&other.r#type),
+            known => Cow::Borrowed(known.known_type().unwrap_or_default()),
+        }
+    }
+
+    fn known_type(&self) -> Option<&'static str> {
+        Some(match self {
             Self::TurnStart(_) => "turn/start",
             Self::TurnEnd(_) => "turn/end",
             Self::StepStart(_) => "step/start",
@@ -127,8 +148,8 @@ impl EventData {
             Self::AssistantChunk(_) => "assistant/chunk",
             Self::RequestHeader(_) => "request/header",
             Self::RequestHeaderDelta(_) => "request/header-delta",
-            Self::Other(other) => &other.r#type,
-        }
+            Self::Other(_) => return None,
+        })
     }
 
     /// Whether events of this type may stand on the surface.
@@ -142,6 +163,31 @@ impl EventData {
                 | Self::SteeringMessage(_)
         )
     }
+}
+
+/// The names of the types that are listed in [`EventData`]. The first five may stand on the surface.
+pub const EVENT_TYPES: [&str; 15] = [
+    "user/message",
+    "assistant/message",
+    "tool/result",
+    "context/message",
+    "steering/message",
+    "turn/start",
+    "turn/end",
+    "step/start",
+    "step/end",
+    "prompt/blocked",
+    "tool/call",
+    "todo/write",
+    "assistant/chunk",
+    "request/header",
+    "request/header-delta",
+];
+
+/// The name of a type to keep, at no cost where it is one of [`EVENT_TYPES`].
+pub fn owned_type_name(name: &str) -> Cow<'static, str> {
+    let known = EVENT_TYPES.iter().find(|known| **known == name);
+    known.map_or_else(|| Cow::Owned(name.to_owned()), |known| Cow::Borrowed(*known))
 }
 
 /// Payload of user, assistant, context and steering messages.
@@ -374,6 +420,28 @@ mod tests {
             let event: Event = serde_json::from_str(json).unwrap();
             assert_eq!(serde_json::to_string(&event).unwrap(), json);
         }
+    }
+
+    /// Property: the list of names is that of the types, and says which may stand on the surface.
+    #[test]
+    fn names_of_types_are_listed() {
+        for (at, name) in EVENT_TYPES.into_iter().enumerate() {
+            let known = [
+                serde_json::json!({"content": []}),
+                serde_json::json!({"reason": {"kind": "completed"}}),
+                serde_json::json!({"name": "n"}),
+                serde_json::json!({"todos": []}),
+            ];
+            let data = known.into_iter().find_map(|data| {
+                let event = serde_json::json!({"type": name, "data": data});
+                let data: EventData = serde_json::from_value(event).unwrap();
+                (!matches!(data, EventData::Other(_))).then_some(data)
+            });
+            let data = data.expect(name);
+            assert_eq!((data.type_name(), data.surface_eligible()), (name, at < 5));
+            assert!(matches!(data.owned_type_name(), Cow::Borrowed(_)));
+        }
+        assert_eq!(owned_type_name("vendor/thing"), "vendor/thing");
     }
 
     #[test]

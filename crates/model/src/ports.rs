@@ -12,6 +12,7 @@ use crate::source::{
 };
 use crate::text::TextKind;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -232,8 +233,28 @@ pub struct StoredText {
     /// Its copy key.
     #[serde(default)]
     pub copy_key: u64,
+    /// The event's type; empty where it was not kept.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub event_type: Cow<'static, str>,
+    /// Whether the event entered the surface; `false` where its type was not kept.
+    #[serde(default)]
+    pub has_marker: bool,
     /// The words, as far as they were indexed.
     pub text: String,
+}
+
+impl StoredText {
+    /// The type of an event of which only words of this kind are left, and whether it entered the surface.
+    pub fn usual_event(kind: TextKind) -> (Cow<'static, str>, bool) {
+        let (name, has_marker) = match kind {
+            TextKind::User => ("user/message", true),
+            TextKind::Agent | TextKind::Reasoning => ("assistant/message", true),
+            TextKind::Call => ("tool/call", false),
+            TextKind::Result => ("tool/result", true),
+            TextKind::Context => ("context/message", true),
+        };
+        (Cow::Borrowed(name), has_marker)
+    }
 }
 
 /// Reads the catalogue. Never waits for a writer.

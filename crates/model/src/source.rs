@@ -66,6 +66,9 @@ pub enum FileRole {
     Transcript,
     /// Holds titles of sessions that are elsewhere; never makes one.
     Side,
+    /// No file at all: stands for a session that a session query was fed and no agent's transcript holds. It is
+    /// never looked for, read or missed.
+    Fed,
 }
 
 impl FileRole {
@@ -74,6 +77,16 @@ impl FileRole {
         match self {
             Self::Transcript => "transcript",
             Self::Side => "side",
+            Self::Fed => "fed",
+        }
+    }
+
+    /// The role of a name written by [`Self::as_str`]; anything else is a transcript.
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "side" => Self::Side,
+            "fed" => Self::Fed,
+            _ => Self::Transcript,
         }
     }
 }

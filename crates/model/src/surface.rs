@@ -20,6 +20,21 @@ pub enum SurfaceState {
     LogOnly,
 }
 
+impl SurfaceState {
+    /// Where an event stands, of which is known whether it ever entered the surface. `shadowed` are inclusive
+    /// ranges in ascending order.
+    pub fn within(has_marker: bool, seq: u64, shadowed: &[(u64, u64)]) -> Self {
+        if !has_marker {
+            return Self::LogOnly;
+        }
+        let after = shadowed.partition_point(|&(_, last)| last < seq);
+        match shadowed.get(after) {
+            Some(&(first, _)) if first <= seq => Self::Shadowed,
+            _ => Self::Current,
+        }
+    }
+}
+
 /// Why a log cannot be folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SurfaceError {

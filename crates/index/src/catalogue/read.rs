@@ -24,11 +24,7 @@ fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         agent: row.get(1)?,
         root: path_from(row.get(2)?),
         path: path_from(row.get(3)?),
-        role: if role == FileRole::Side.as_str() {
-            FileRole::Side
-        } else {
-            FileRole::Transcript
-        },
+        role: FileRole::from_name(&role),
         stamp: FileStamp {
             size: row.get::<_, i64>(5)? as u64,
             modified_ns: row.get(6)?,
@@ -168,6 +164,16 @@ fn session_row(row: &Row<'_>) -> Result<SessionRow> {
 pub fn session(connection: &Connection, ordinal: SessionOrdinal) -> Result<Option<SessionRow>> {
     let rows = session_rows(connection, "WHERE ordinal = ?1", params![ordinal.0])?;
     Ok(rows.into_iter().next().map(|(_, session)| session))
+}
+
+/// The header of a session.
+///
+/// # Errors
+/// When the catalogue cannot be read, or has no such session.
+pub fn header(connection: &Connection, ordinal: SessionOrdinal) -> Result<SessionHeader> {
+    let mut statement = connection.prepare_cached("SELECT header FROM sessions WHERE ordinal = ?1")?;
+    let json: String = statement.query_row([ordinal.0], |row| row.get(0))?;
+    Ok(serde_json::from_str(&json)?)
 }
 
 /// Sessions, last active first; of several files that hold one session only the fullest.

@@ -7,6 +7,7 @@ use lookback_model::ports::{Batch, FileFailure, FileId, FileRead, FileState, Ses
 use lookback_model::source::{SideTitle, SourceFile};
 use lookback_model::{SessionOrdinal, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use std::path::Path;
 
 /// The sessions that applying a batch takes away.
 ///
@@ -27,8 +28,85 @@ pub fn retired(connection: &Connection, batch: &Batch) -> Result<Vec<SessionOrdi
         if let Some(id) = known {
             retired.extend(retired_of(connection, id, read)?);
         }
+        for file in superseded_by(connection, read)? {
+            retired.extend(sessions_of(connection, file)?);
+        }
     }
     Ok(retired)
+}
+
+/// Rows that stand for sessions which were fed, and which a transcript turns out to hold.
+fn superseded_by(connection: &Connection, read: &FileRead) -> Result<Vec<FileId>> {
+    let mut files = Vec::new();
+    let any = "SELECT EXISTS (SELECT 1 FROM files WHERE role = 'fed')";
+    if !connection.prepare_cached(any)?.query_row([], |row| row.get(0))? {
+        return Ok(files);
+    }
+    let sql = "SELECT files.id FROM sessions JOIN files ON files.id = sessions.file
+        WHERE sessions.agent = ?1 AND sessions.session_id = ?2 AND role = 'fed'";
+    let mut statement = connection.prepare_cached(sql)?;
+    for session in &read.sessions {
+        let name = params![read.file.agent, session.session.header.id];
+        let found = statement.query_map(name, |row| row.get(0).map(FileId))?;
+        for file in found {
+            files.push(file?);
+        }
+    }
+    Ok(files)
+}
+
+/// The row of a session that was fed and no transcript holds.
+///
+/// # Errors
+/// When the catalogue cannot be read.
+pub fn fed_at(connection: &Connection, path: &Path) -> Result<Option<FileId>> {
+    let sql = "SELECT id FROM files WHERE path = ?1 AND role = 'fed'";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement
+        .query_row([SqlPath(path)], |row| row.get(0).map(FileId))
+        .optional()?)
+}
+
+/// Adds the row of a session that was fed and no transcript holds.
+///
+/// # Errors
+/// When the catalogue cannot be written.
+pub fn add_fed_file(transaction: &Transaction<'_>, file: &SourceFile, generation: u64) -> Result<FileId> {
+    write_file(transaction, None, file, FileState::Current, generation)
+}
+
+/// A transcript is to be read from the start: what the catalogue has of it does not stem from there.
+///
+/// # Errors
+/// When the catalogue cannot be written.
+pub fn owe_read(transaction: &Transaction<'_>, file: FileId, generation: u64) -> Result<()> {
+    transaction
+        .prepare_cached("UPDATE reads SET cursor = NULL WHERE file = ?1")?
+        .execute([file.0])?;
+    let sql = "UPDATE files SET generation = ?2, state = CASE state WHEN 'current' THEN 'due' ELSE state END
+        WHERE id = ?1";
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![file.0, generation as i64])?;
+    Ok(())
+}
+
+/// Writes a session of a file, in the place of another.
+///
+/// # Errors
+/// When the catalogue cannot be written.
+pub fn write_session_of(
+    transaction: &Transaction<'_>,
+    file: FileId,
+    agent: &str,
+    read: &SessionRead,
+    replaces: Option<SessionOrdinal>,
+) -> Result<()> {
+    if let Some(replaced) = replaces {
+        delete_session(transaction, replaced)?;
+    }
+    write_session(transaction, file, agent, read)?;
+    choose_leader(transaction, agent, &read.session.header.id)
 }
 
 fn retired_of(connection: &Connection, file: FileId, read: &FileRead) -> Result<Vec<SessionOrdinal>> {
@@ -84,6 +162,9 @@ fn write_read(transaction: &Transaction<'_>, read: &FileRead, generation: u64) -
         .execute(params![id.0, cursor, account])?;
     for ordinal in retired_of(transaction, id, read)? {
         delete_session(transaction, ordinal)?;
+    }
+    for file in superseded_by(transaction, read)? {
+        delete_file(transaction, file)?;
     }
     for session in &read.sessions {
         write_session(transaction, id, &read.file.agent, session)?;
@@ -286,6 +367,11 @@ fn write_title(transaction: &Transaction<'_>, title: &SideTitle) -> Result<()> {
 /// # Errors
 /// When the catalogue cannot be written.
 pub fn owe_reads_after(connection: &Connection, generation: u64) -> Result<()> {
+    // Nothing is ever read for these; whoever fed them feeds them again.
+    connection.execute(
+        "DELETE FROM files WHERE generation > ?1 AND role = 'fed'",
+        [generation as i64],
+    )?;
     connection.execute(
         "UPDATE reads SET cursor = NULL WHERE file IN (SELECT id FROM files WHERE generation > ?1)",
         [generation as i64],
@@ -304,19 +390,20 @@ pub fn owe_reads_after(connection: &Connection, generation: u64) -> Result<()> {
 pub fn owe_reads_of_present(connection: &Connection) -> Result<()> {
     connection.execute_batch(
         "UPDATE reads SET cursor = NULL WHERE file IN (SELECT id FROM files WHERE presence <> 'missing');
-        UPDATE files SET state = 'due' WHERE state = 'current' AND presence <> 'missing';",
+        UPDATE files SET state = 'due' WHERE state = 'current' AND presence <> 'missing' AND role <> 'fed';
+        UPDATE sessions SET fingerprint = '', revision = NULL WHERE fingerprint <> '';",
     )?;
     Ok(())
 }
 
 /// Marks everything that is present as due, for a text index that begins anew. Rows of files that are gone
-/// are dropped: the archive brings them back.
+/// are dropped: the archive brings them back. So are those that stand for no file: they are fed again.
 ///
 /// # Errors
 /// When the catalogue cannot be written.
 pub fn owe_all_reads(connection: &Connection) -> Result<()> {
     connection.execute_batch(
-        "DELETE FROM files WHERE presence = 'missing';
+        "DELETE FROM files WHERE presence = 'missing' OR role = 'fed';
         UPDATE reads SET cursor = NULL;
         UPDATE files SET state = 'due' WHERE state = 'current';
         DELETE FROM sessions;

@@ -1,11 +1,13 @@
 //! The documents of a unit: every one in scope that holds the word or phrase, and how much of it.
 
+use super::query;
 use super::scope::{FieldScope, Scope, Segment};
 use super::score::sums::Sums;
 use super::sessions::SessionSet;
 use super::units::{Alternative, Unit};
 use crate::error::Result;
 use crate::text::TextSnapshot;
+use lookback_model::session_query::AbortSignal;
 use lookback_model::{SessionOrdinal, TextKind, View};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -108,9 +110,18 @@ pub(super) struct Finder<'a> {
     /// Sums of the last search, then of this one.
     pub sums: RefCell<Option<Arc<Sums>>>,
     tally: RefCell<Tally>,
+    abort: Option<&'a AbortSignal>,
 }
 
 impl<'a> Finder<'a> {
+    /// The same, which stops when `abort` says so.
+    pub(super) fn until(self, abort: &'a AbortSignal) -> Self {
+        Self {
+            abort: Some(abort),
+            ..self
+        }
+    }
+
     /// A finder that has what the last search found at hand.
     pub(super) fn new(scope: &'a Scope<'a>, last: Begun) -> Self {
         Self {
@@ -120,6 +131,7 @@ impl<'a> Finder<'a> {
             last: RefCell::new(last.units),
             sums: RefCell::new(last.sums),
             tally: RefCell::default(),
+            abort: None,
         }
     }
 
@@ -148,6 +160,7 @@ impl<'a> Finder<'a> {
     }
 
     fn look_up(&self, unit: &Unit) -> Result<Vec<UnitHit>> {
+        self.abort.map_or(Ok(()), query::check)?;
         let mut tally = self.tally.borrow_mut();
         let mut hits = Vec::new();
         for segment in &self.scope.segments {

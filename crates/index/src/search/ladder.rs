@@ -105,10 +105,13 @@ impl Ladder<'_> {
                 return Ok(Some(repaired(found, &respelled)));
             }
         }
-        match self.completed(units)? {
-            Some(found) => Ok(Some(found)),
-            None => self.most(units),
+        if let Some(found) = self.completed(units)? {
+            return Ok(Some(found));
         }
+        if let Some(found) = self.most(units)? {
+            return Ok(Some(found));
+        }
+        self.any(units)
     }
 
     /// A sentence or question: the more of it the better.
@@ -255,6 +258,8 @@ impl Ladder<'_> {
         }
         let scoring = self.score(units, Wanted::all(units.len()))?;
         let is_together = scoring.sessions.iter().any(|session| session.together);
+        // One event is little enough for its words to belong together wherever in it they stand.
+        let is_together = is_together && !self.scope.finds_events;
         self.found(scoring, units, route, |session, count| {
             session.together || (!is_together && count as usize == units.len())
         })
@@ -384,6 +389,18 @@ impl Ladder<'_> {
         }
         let scoring = self.score(&all, Wanted::all(all.len()))?;
         self.found(scoring, &all, route, |session, _| session.together)
+    }
+
+    /// Any of the words, where hits are events: a session that holds all words may have them in several.
+    fn any(&self, units: &[Unit]) -> Result<Option<Found>> {
+        if !self.scope.finds_events || units.len() < 2 {
+            return Ok(None);
+        }
+        let quoted = quoted(units);
+        let scoring = self.score(units, Wanted::Any)?;
+        self.found(scoring, units, "or", |session, _| {
+            session.units & quoted == quoted
+        })
     }
 
     /// Most of the words, anywhere in a session.

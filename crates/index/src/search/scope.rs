@@ -3,17 +3,20 @@
 //! Every document passes here before it counts for anything, so that no number that ranks, repairs or
 //! expands a query tells of text outside the scope.
 
+use super::lens::Lens;
 use super::sessions::SessionSet;
 use crate::columns::{Columns, FieldReader, TermList};
 use crate::error::Result;
+use crate::provider::LiveSegment;
 use crate::schema::Fields;
 use crate::text::TextSnapshot;
+use crate::types::EventMark;
 use lookback_model::{SessionOrdinal, TextKind, Timestamp, View};
 use std::sync::Arc;
 use tantivy::postings::{BlockSegmentPostings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhraseQuery, Query, Scorer};
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, DocId, Searcher, SegmentReader, Term};
+use tantivy::schema::{Field, IndexRecordOption, Schema};
+use tantivy::{DocAddress, DocId, SegmentReader, Term};
 
 /// The text that may be looked at.
 pub(super) struct Scope<'a> {
@@ -23,7 +26,17 @@ pub(super) struct Scope<'a> {
     pub fields: Vec<FieldScope>,
     /// The parts of the text index.
     pub segments: Vec<Segment<'a>>,
-    text: &'a Arc<TextSnapshot>,
+    /// Whether hits are events.
+    pub finds_events: bool,
+}
+
+/// Where the text of a segment is.
+#[derive(Clone, Copy)]
+enum Texts<'a> {
+    /// On the disk, as which segment of it.
+    Disk(&'a TextSnapshot, u32),
+    /// In memory.
+    Live(&'a LiveSegment),
 }
 
 /// A field that is searched.
@@ -39,8 +52,11 @@ pub(super) struct FieldScope {
 pub(super) struct Segment<'a> {
     /// Its number.
     pub ord: u32,
-    searcher: &'a Searcher,
+    texts: Texts<'a>,
+    schema: &'a Schema,
     reader: &'a SegmentReader,
+    /// What hits are, when they are not the sessions that documents belong to.
+    lens: Option<&'a Lens<'a>>,
     /// A bit for each kind of text that is searched, by its code.
     kinds: u64,
     columns: &'a Columns,
@@ -52,35 +68,69 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// When the index cannot be read.
     pub(super) fn open(text: &'a Arc<TextSnapshot>, view: View, sessions: &'a SessionSet) -> Result<Self> {
+        Self::of_layers(Some(text), &[], view, sessions, None)
+    }
+
+    /// The same of what is on the disk and what is in memory, as one. `lens` says what its hits are.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(super) fn of_layers(
+        disk: Option<&'a Arc<TextSnapshot>>,
+        live: &'a [Arc<LiveSegment>],
+        view: View,
+        sessions: &'a SessionSet,
+        lens: Option<&'a Lens<'a>>,
+    ) -> Result<Self> {
         let kinds = view.kinds();
-        let Fields { prose, tools, .. } = text.fields;
-        let holds = |field| kinds.iter().any(|&kind| text.fields.text(kind) == field);
+        let all = match (disk, live.first()) {
+            (Some(text), _) => text.fields,
+            (None, Some(segment)) => segment.fields,
+            (None, None) => crate::schema::schema().1,
+        };
+        let Fields { prose, tools, .. } = all;
+        let holds = |field| kinds.iter().any(|&kind| all.text(kind) == field);
         let fields = [(prose, true), (tools, false)]
             .into_iter()
             .filter(|&(field, _)| holds(field))
             .map(|(field, is_prose)| FieldScope { field, is_prose })
             .collect();
-        let parts = text.searcher.segment_readers().iter().zip(text.columns()?);
         let bits = kinds.iter().fold(0, |bits, kind| bits | 1 << kind.code());
-        let segments = (0..).zip(parts).map(|(ord, (reader, columns))| Segment {
-            ord,
-            searcher: &text.searcher,
-            reader,
-            kinds: bits,
-            columns,
-        });
-        let segments = segments.collect();
+        let mut segments = Vec::new();
+        if let Some(text) = disk {
+            let parts = text.searcher.segment_readers().iter().zip(text.columns()?);
+            segments.extend((0..).zip(parts).map(|(ord, (reader, columns))| Segment {
+                ord,
+                texts: Texts::Disk(text, ord),
+                schema: text.searcher.schema(),
+                reader,
+                lens,
+                kinds: bits,
+                columns,
+            }));
+        }
+        for segment in live {
+            segments.push(Segment {
+                ord: u32::try_from(segments.len()).unwrap_or(u32::MAX),
+                texts: Texts::Live(segment),
+                schema: segment.reader.schema(),
+                reader: &segment.reader,
+                lens,
+                kinds: bits,
+                columns: &segment.columns,
+            });
+        }
+        if lens.is_some() {
+            for segment in &segments {
+                segment.columns.events(segment.reader)?;
+            }
+        }
         Ok(Self {
             sessions,
             fields,
             segments,
-            text,
+            finds_events: lens.is_some_and(Lens::finds_events),
         })
-    }
-
-    /// The state of the text index.
-    pub(super) fn text(&self) -> &'a Arc<TextSnapshot> {
-        self.text
     }
 
     /// Whose words a document holds and which, when it can be read.
@@ -88,7 +138,11 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// When the index cannot be read.
     pub(super) fn text_of(&self, address: DocAddress) -> Result<Option<(TextKind, String)>> {
-        self.text.text_of(address)
+        match self.segment_of(address).map(|segment| segment.texts) {
+            None => Ok(None),
+            Some(Texts::Disk(text, ord)) => text.text_of(DocAddress::new(ord, address.doc_id)),
+            Some(Texts::Live(segment)) => segment.text_of(address.doc_id),
+        }
     }
 
     /// The segment of a document.
@@ -197,19 +251,55 @@ impl<'a> Segment<'a> {
             .iter()
             .map(|(at, text)| (*at, Term::from_field_text(field.field, text)));
         let query = PhraseQuery::new_with_offset(terms.collect());
-        let weight = query.weight(EnableScoring::disabled_from_searcher(self.searcher))?;
+        let weight = query.weight(EnableScoring::disabled_from_schema(self.schema))?;
         Ok(Some(weight.scorer(self.reader, 1.0)?))
     }
 
-    /// The session and the kind of text of a document that is in scope.
+    /// The session and the kind of text of a document that is in scope. What counts as a session is for the
+    /// lens to say, when there is one.
     #[inline]
     pub(super) fn open_to(
         &self,
         sessions: &SessionSet,
         document: DocId,
     ) -> Option<(SessionOrdinal, TextKind)> {
-        let (session, kind) = self.columns.owner(self.reader, document)?;
+        let (mut session, kind) = self.columns.owner(self.reader, document)?;
+        if let Some(lens) = self.lens {
+            session = lens.place(self, session, document)?;
+        }
         (sessions.allows(session) && self.kinds & (1 << kind.code()) != 0).then_some((session, kind))
+    }
+
+    /// Whether it is in memory.
+    pub(super) fn is_live(&self) -> bool {
+        matches!(self.texts, Texts::Live(_))
+    }
+
+    /// The type and marker of a document's event. Only known where there is a lens.
+    pub(super) fn event(&self, document: DocId) -> EventMark {
+        self.columns.event(document)
+    }
+
+    /// The documents of a session, by the number that its layer gives it.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(super) fn of_session(&self, fields: &Fields, session: SessionOrdinal) -> Result<Vec<DocId>> {
+        let index = self.reader.inverted_index(fields.session)?;
+        let term = fields.session_term(session);
+        let Some(mut blocks) = index.read_block_postings(&term, IndexRecordOption::Basic)? else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        while !blocks.docs().is_empty() {
+            let kept = blocks
+                .docs()
+                .iter()
+                .filter(|document| !self.reader.is_deleted(**document));
+            found.extend(kept);
+            blocks.advance();
+        }
+        Ok(found)
     }
 
     /// One more than the largest document.

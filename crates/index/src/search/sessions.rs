@@ -5,7 +5,7 @@ use crate::error::Result;
 use lookback_model::paths::PathScope;
 use lookback_model::query::SearchRequest;
 use lookback_model::query::parse::Operators;
-use lookback_model::{SessionKind, SessionOrdinal, Timestamp};
+use lookback_model::{SessionFacts, SessionKind, SessionOrdinal, Timestamp};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// What ranking needs of a session.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SessionRank {
+pub(crate) struct SessionRank {
     /// The session stands for itself in hits, or this one stands for it.
     pub leader: u32,
     /// Last activity.
@@ -42,6 +42,18 @@ const SUBAGENT_WEIGHT: f32 = 0.9;
 const ASKING_WEIGHT: f32 = 0.6;
 
 impl SessionRank {
+    /// Of a session that stands for itself alone.
+    pub(crate) fn apart(facts: &SessionFacts) -> Self {
+        Self {
+            updated_at: facts.updated_at,
+            created_at: facts.created_at,
+            kind: facts.kind,
+            turns: facts.turns,
+            recalls: facts.recalls,
+            ..Self::default()
+        }
+    }
+
     /// Whether it ran on a date.
     pub(super) fn is_of(&self, part: DatePart) -> bool {
         let (from, to) = (
@@ -257,6 +269,26 @@ fn narrow(
 }
 
 impl SessionSet {
+    /// Sessions each of which stands for itself: none is a copy of another. Those without a rank may not be found.
+    pub(super) fn apart(ranks: Vec<Option<SessionRank>>) -> Self {
+        let apart = |(ordinal, rank): (u32, Option<SessionRank>)| match rank {
+            Some(rank) => SessionRank {
+                leader: ordinal,
+                first_copy_key: 0,
+                allowed: true,
+                ..rank
+            },
+            None => SessionRank::default(),
+        };
+        let mut set = Self {
+            ranks: (0..).zip(ranks).map(apart).collect(),
+            count: 0,
+            usual_turns: 1.0,
+        };
+        set.take_stock();
+        set
+    }
+
     fn of(ranks: Vec<SessionRank>, connection: &Connection) -> Result<Self> {
         let mut set = Self {
             ranks,
@@ -337,9 +369,11 @@ impl SessionSet {
         for rank in self.ranks.iter().filter(|rank| rank.allowed) {
             self.count += 1;
             turns += rank.turns;
-            *holders.entry(rank.first_copy_key).or_default() += 1;
+            if rank.first_copy_key != 0 {
+                *holders.entry(rank.first_copy_key).or_default() += 1;
+            }
         }
-        holders.retain(|key, count| *key != 0 && *count > 1);
+        holders.retain(|_, count| *count > 1);
         if !holders.is_empty() {
             for rank in &mut self.ranks {
                 rank.has_family = holders.contains_key(&rank.first_copy_key);

@@ -11,6 +11,7 @@ use lookback_index::{Index, Options};
 use lookback_model::hit::Presence;
 use lookback_model::ports::{
     Batch, Catalogue, FileRead, IndexSink, IndexWriter, SearchAnswer, SearchPage, SessionRead, SessionSearch,
+    StoredText,
 };
 use lookback_model::query::SearchRequest;
 use lookback_model::source::{
@@ -172,6 +173,8 @@ impl Told {
                     chunk,
                     time,
                     copy_key,
+                    event_type: StoredText::usual_event(*kind).0,
+                    has_marker: StoredText::usual_event(*kind).1,
                     kind: *kind,
                     text: text.to_owned(),
                 };

@@ -61,6 +61,18 @@ impl Operators {
 /// assert!(plan.words[0].quoted && !plan.words[1].quoted);
 /// ```
 pub fn parse(query: &str) -> Plan {
+    read(query, operator)
+}
+
+/// The same of text that has no operators: `path:x` is looked for like any other word.
+pub fn parse_text(query: &str) -> Plan {
+    read(query, |_| None)
+}
+
+/// An operator, its value, and what follows.
+type Operation<'a> = (OperatorName, &'a str, &'a str);
+
+fn read(query: &str, operator: fn(&str) -> Option<Operation<'_>>) -> Plan {
     let head = head_utf16(query, QUERY_LIMIT);
     let mut plan = Plan {
         cut: head.len() < query.len(),
@@ -92,7 +104,7 @@ enum OperatorName {
 }
 
 /// An operator at the start of `text`: its name, its value, and what follows.
-fn operator(text: &str) -> Option<(OperatorName, &str, &str)> {
+fn operator(text: &str) -> Option<Operation<'_>> {
     let (head, value) = text.split_once(':')?;
     let name = match head.to_ascii_lowercase().as_str() {
         "repo" => OperatorName::Repo,

@@ -5,7 +5,7 @@
 use super::error::{SessionQueryError, SessionQueryErrorCode};
 use super::record::{EventRecord, SessionRecord};
 use super::request::{EventHit, SessionHit};
-use crate::SurfaceState;
+use crate::{SurfaceState, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -202,11 +202,24 @@ impl EventResultFilter {
 
     /// Whether it lets an event through.
     pub fn takes(&self, record: &EventRecord) -> bool {
+        let is_type = |name: &String| *name == record.r#type;
+        self.takes_parts(record.seq, record.time, &is_type, &|| record.surface)
+    }
+
+    /// The same for who has no record: `is_type` says whether the event's type has a name, and `surface` where it
+    /// stands, which is asked only when it matters.
+    pub fn takes_parts(
+        &self,
+        seq: u64,
+        time: Timestamp,
+        is_type: &dyn Fn(&String) -> bool,
+        surface: &dyn Fn() -> SurfaceState,
+    ) -> bool {
         match self {
-            Self::Seq { from, to } => in_range(record.seq as f64, *from, *to),
-            Self::Time { from, to } => in_range(record.time.0 as f64, *from, *to),
-            Self::Type { values } => values.contains(&record.r#type),
-            Self::Surface { values } => values.contains(&record.surface),
+            Self::Seq { from, to } => in_range(seq as f64, *from, *to),
+            Self::Time { from, to } => in_range(time.0 as f64, *from, *to),
+            Self::Type { values } => values.iter().any(is_type),
+            Self::Surface { values } => values.contains(&surface()),
         }
     }
 }

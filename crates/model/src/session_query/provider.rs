@@ -180,14 +180,7 @@ pub struct SessionSnapshot {
 impl SessionSnapshot {
     /// Where a document's event stands.
     pub fn surface(&self, document: &EventDocument) -> SurfaceState {
-        if !document.has_marker {
-            return SurfaceState::LogOnly;
-        }
-        let after = self.shadowed.partition_point(|&(_, last)| last < document.seq);
-        match self.shadowed.get(after) {
-            Some(&(first, _)) if first <= document.seq => SurfaceState::Shadowed,
-            _ => SurfaceState::Current,
-        }
+        SurfaceState::within(document.has_marker, document.seq, &self.shadowed)
     }
 }
 

@@ -57,8 +57,8 @@ impl SessionSource for Claude {
         sink: &mut dyn EventSink,
     ) -> Result<ReadOutcome, ReadError> {
         match file.role {
-            FileRole::Transcript => read::read(file, cursor, sink),
             FileRole::Side => side::read_title(file, sink),
+            FileRole::Transcript | FileRole::Fed => read::read(file, cursor, sink),
         }
     }
 
