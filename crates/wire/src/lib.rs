@@ -12,6 +12,7 @@ pub mod grep;
 pub mod hit;
 pub mod index;
 pub mod marks;
+pub mod rpc;
 pub mod search;
 pub mod session;
 pub mod shell;
