@@ -15,6 +15,7 @@ pub mod marks;
 pub mod rpc;
 pub mod search;
 pub mod session;
+pub mod session_query;
 pub mod shell;
 pub mod status;
 

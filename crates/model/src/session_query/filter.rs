@@ -11,6 +11,7 @@ use serde_json::Value;
 
 /// Lets sessions through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SessionResultFilter {
     /// By id.
@@ -46,6 +47,7 @@ pub enum SessionResultFilter {
 
 /// Where a session is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Availability {
     /// Running in this process.
@@ -56,6 +58,7 @@ pub enum Availability {
 
 /// Lets events through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum EventResultFilter {
     /// By position in the log.
