@@ -37,6 +37,7 @@ mod ingest;
 mod plan;
 mod presence;
 mod reconcile;
+pub mod session_query;
 mod status;
 mod transcript;
 

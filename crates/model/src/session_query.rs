@@ -7,15 +7,18 @@ pub mod abort;
 pub mod canonical;
 pub mod error;
 pub mod filter;
+pub mod fingerprint;
 pub mod persistence;
 pub mod provider;
 pub mod record;
 pub mod request;
 pub mod trace;
+pub mod validate;
 
 pub use abort::AbortSignal;
 pub use error::{SessionQueryError, SessionQueryErrorCode};
 pub use filter::{Availability, EventResultFilter, SessionResultFilter};
+pub use fingerprint::{ExtractorVersions, fingerprint};
 pub use persistence::{PersistedSession, PersistenceError, SessionLog, SessionPersistence};
 pub use provider::{
     CursorRefusal, EventDocument, InventoryEntry, ProviderError, ProviderStatus, SearchProvider,
@@ -27,3 +30,4 @@ pub use request::{
     SessionEventSearchSpec, SessionHit, SessionSearchRequest, SessionSearchSpec,
 };
 pub use trace::{EventTrace, SessionNode, SessionTrace};
+pub use validate::{HeaderError, LogError, LogState, fold_log, validate_header, validate_log, validate_next};

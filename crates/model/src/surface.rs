@@ -6,6 +6,7 @@
 
 use crate::event::{Event, SurfaceOp};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// Where an event stands after the fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +107,14 @@ impl Surface {
             self.current.push(seq);
             return Ok(());
         };
+        let slice = self.slice(seq, start, end)?;
+        let shadowed = self.current.splice(slice, [seq]).collect();
+        self.replacements.push(Replacement { by: seq, shadowed });
+        Ok(())
+    }
+
+    /// The places on the surface that event `seq` would take by replacing `start` to `end`.
+    pub fn slice(&self, seq: u64, start: u64, end: u64) -> Result<RangeInclusive<usize>, SurfaceError> {
         let from = self
             .position(start)
             .ok_or(SurfaceError::StartNotOnSurface { seq, start })?;
@@ -115,9 +124,7 @@ impl Surface {
         if from > to {
             return Err(SurfaceError::StartAfterEnd { seq, start, end });
         }
-        let shadowed = self.current.splice(from..=to, [seq]).collect();
-        self.replacements.push(Replacement { by: seq, shadowed });
-        Ok(())
+        Ok(from..=to)
     }
 
     /// The current events, in surface order.

@@ -3,10 +3,12 @@
 //! `LOOKBACK_UPDATE_EXPECTED=1` to write its `expected.json`, then read it before you believe it.
 //!
 //! Properties: the expected events, facts and losses; and for each line-based file of each case that
-//! reading it in two parts, cut at any byte, gives what reading it whole gives.
+//! reading it in two parts, cut at any byte, gives what reading it whole gives; and that every log is one that
+//! a store of logs would take.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use lookback_model::session_query::validate_log;
 use lookback_model::{Environment, SessionSource};
 use lookback_readers::registry::SOURCES;
 use lookback_testkit::reading;
@@ -74,4 +76,27 @@ fn cases_read_in_parts_as_whole() {
             }
         }
     }
+}
+
+/// Property: the log of every session of every case keeps the rules that appended events keep.
+#[test]
+fn logs_keep_the_rules_of_logs() {
+    let mut events = 0;
+    for source in SOURCES {
+        for case in cases(*source) {
+            let found = reading::discover(*source, &Environment::at_home(case.join("home")));
+            for file in found.files {
+                let mut kept = reading::Kept::default();
+                // A file that cannot be read gives the events before the fault.
+                let _ = source.read(&file, None, &mut kept);
+                for session in kept.sessions {
+                    if let Err(error) = validate_log(&session.events) {
+                        panic!("{}: {error}", file.path.display());
+                    }
+                    events += session.events.len();
+                }
+            }
+        }
+    }
+    assert!(events > 0);
 }

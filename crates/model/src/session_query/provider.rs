@@ -164,8 +164,9 @@ pub struct SessionSnapshot {
     pub fingerprint: String,
     /// The backend's revision, where it was known.
     pub revision: Option<String>,
-    /// The registered extractors beyond the core ones, sorted, as `type@version` joined by commas: a change says
-    /// that an equal revision no longer means equal text. Empty when there are none.
+    /// The registered extractors beyond the core ones, as `type@version` for event types and `[type]@version` for
+    /// content blocks, sorted and joined by commas: a change says that an equal revision no longer means equal
+    /// text. A core extractor is named from its second version on. Empty when there are none.
     pub extractors: String,
     /// How many events the log has, with and without text.
     pub events: u64,
