@@ -82,11 +82,7 @@ pub struct Begun {
 /// One message of a line.
 enum Part {
     Answered(Answer),
-    Waiting {
-        id: rpc::Id,
-        params: Params,
-        run: Run,
-    },
+    Waiting { id: rpc::Id, params: Params, run: Run },
 }
 
 impl Dispatcher {
@@ -147,7 +143,11 @@ impl Dispatcher {
         };
         let run = method.run;
         if method.turn == Turn::Concurrent {
-            return Some(Part::Waiting { id: call.id?, params, run });
+            return Some(Part::Waiting {
+                id: call.id?,
+                params,
+                run,
+            });
         }
         let outcome = self.carry_out(run, params, abort);
         answered(call.id?, outcome)
@@ -156,7 +156,11 @@ impl Dispatcher {
     /// A defect in one operation is the answer to that one, not the end of all.
     fn carry_out(&self, run: Run, params: Params, abort: &AbortSignal) -> Result<Box<RawValue>, ErrorObject> {
         let outcome = catch_unwind(AssertUnwindSafe(|| run(&self.service, params, abort)));
-        outcome.unwrap_or_else(|_| Err(ErrorObject::internal("the operation stopped at a defect of lookback")))
+        outcome.unwrap_or_else(|_| {
+            Err(ErrorObject::internal(
+                "the operation stopped at a defect of lookback",
+            ))
+        })
     }
 }
 
@@ -164,5 +168,37 @@ impl Begun {
     /// Whether nothing is left to wait for.
     pub fn is_done(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Answered(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookback_engine::session_query::{LiveSessions, SessionQueryConfig};
+
+    /// Property: a defect in an operation is that call's answer, and the next call is carried out.
+    #[test]
+    fn a_defect_answers_its_own_call() {
+        let service = SessionQuery::new(SessionQueryConfig::default(), LiveSessions::new()).unwrap();
+        let dispatcher = Dispatcher::new(service);
+        let broken: Run = |_, _, _| panic!("a defect on purpose");
+        let error = dispatcher.carry_out(broken, Params::Absent, &AbortSignal::new());
+        assert_eq!(error.unwrap_err().code, rpc::code::INTERNAL_ERROR);
+        let whole: Run = |_, _, _| Ok(RawValue::TRUE.to_owned());
+        let answer = dispatcher.carry_out(whole, Params::Absent, &AbortSignal::new());
+        assert_eq!(answer.unwrap().get(), "true");
+    }
+
+    /// Property: every operation has a name of its own, and only those that change what is live take turns.
+    #[test]
+    fn the_table_is_sound() {
+        let mut names: Vec<_> = Dispatcher::methods().collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), METHODS.len());
+        for method in METHODS {
+            let changes = method.name.ends_with("Live");
+            assert_eq!(method.turn == Turn::InOrder, changes, "{}", method.name);
+        }
     }
 }

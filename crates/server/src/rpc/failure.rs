@@ -26,3 +26,16 @@ impl From<LiveError> for Failure {
         Self(live_refused(reason(&error), error.to_string()))
     }
 }
+
+/// The word for programs.
+fn reason(error: &LiveError) -> &'static str {
+    match error {
+        LiveError::Header(_) => "invalid-header",
+        LiveError::Log(_) => "invalid-event",
+        LiveError::AlreadyLive { .. } => "already-live",
+        LiveError::Unknown { .. } => "not-live",
+        LiveError::Ended { .. } => "ended",
+        LiveError::InvalidBoundary { .. } => "invalid-boundary",
+        LiveError::OpenTurn { .. } => "open-turn",
+    }
+}

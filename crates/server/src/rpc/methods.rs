@@ -14,6 +14,7 @@ mod trace_event;
 mod trace_session;
 
 use super::dispatch::Method;
+use lookback_engine::session_query::{LiveError, LiveSession, SessionQuery};
 use lookback_wire::session_query as operation;
 
 /// All operations.
@@ -31,3 +32,8 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<operation::AppendLive>(),
     Method::of::<operation::DetachLive>(),
 ];
+
+/// The session of an id that runs.
+fn live_session(service: &SessionQuery, id: String) -> Result<LiveSession, LiveError> {
+    service.live().get(&id).ok_or(LiveError::Unknown { id })
+}

@@ -178,7 +178,3 @@ impl<W: Write> Output<W> {
         failure.map_or(Ok(()), |error| Err(ServeError::Write(error)))
     }
 }
-
-#[cfg(test)]
-#[path = "stdio_tests.rs"]
-mod tests;

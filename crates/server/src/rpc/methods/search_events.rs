@@ -4,7 +4,7 @@ use crate::rpc::dispatch::{Handler, Turn};
 use crate::rpc::failure::Failure;
 use lookback_engine::session_query::SessionQuery;
 use lookback_model::session_query::AbortSignal;
-use lookback_wire::session_query::{SearchEvents, Operation};
+use lookback_wire::session_query::{Operation, SearchEvents};
 
 impl Handler for SearchEvents {
     const TURN: Turn = Turn::Concurrent;
