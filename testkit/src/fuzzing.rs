@@ -7,6 +7,8 @@ use crate::reading::{self, Kept};
 use lookback_model::query::parse::{QUERY_LIMIT, WORD_LIMIT, parse};
 use lookback_model::source::{FileRole, FileStamp, ReadAccount, ReadError, SourceFile};
 use lookback_model::{SessionSource, Surface, SurfaceState};
+use lookback_wire::rpc::{self, Answer, Call, ErrorObject, Frame, FrameReader, Line};
+use lookback_wire::session_query as operation;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -172,6 +174,75 @@ pub fn query_parse(data: &[u8]) {
     assert_eq!(plan, parse(&query), "the same text has the same plan");
     if query.encode_utf16().count() > QUERY_LIMIT {
         assert!(plan.cut, "a long query says that it was cut");
+    }
+}
+
+/// Reads `data` as what a program writes to a relay. Its first byte is the limit of a line.
+///
+/// # Panics
+/// When a line is longer than its limit, or what answers it is no line or cannot be read back.
+pub fn rpc_stream(data: &[u8]) {
+    let Some((&limit, mut stream)) = data.split_first() else {
+        return;
+    };
+    let limit = usize::from(limit) * 4;
+    let mut frames = FrameReader::new(limit);
+    while !stream.is_empty() {
+        let (taken, line) = frames.take(stream);
+        let (_, rest) = stream.split_at(taken);
+        stream = rest;
+        if let Some(line) = line {
+            rpc_line(line, limit);
+        }
+    }
+    if let Some(line) = frames.finish() {
+        rpc_line(line, limit);
+    }
+}
+
+fn rpc_line(line: Line, limit: usize) {
+    let frame = match line {
+        Line::Whole(line) => {
+            assert!(line.len() <= limit, "a line of {} bytes", line.len());
+            rpc::decode(&line)
+        }
+        Line::TooLong => Frame::One(Err(rpc::refuse_oversized(limit))),
+    };
+    let calls = match frame {
+        Frame::One(call) => vec![call],
+        Frame::Batch(calls) => calls,
+    };
+    for call in calls {
+        let answer = call.map_or_else(|refusal| refusal, rpc_answer);
+        let line = rpc::encode_answer(&answer);
+        assert!(!line.contains('\n'), "an answer is one line: {line}");
+        let read = rpc::decode_answer(line.as_bytes());
+        assert!(
+            read.as_ref().is_ok_and(|read| read.id == answer.id),
+            "{line} is read as {read:?}"
+        );
+    }
+}
+
+/// What answers a call of any operation with these parameters: its parameters are read, and no more is done.
+fn rpc_answer(call: Call) -> Answer {
+    let readings: [fn(rpc::Params) -> Option<operation::Refusal>; 5] = [
+        |params| operation::decode::<operation::SearchSessions>(params).err(),
+        |params| operation::decode::<operation::ReadEvent>(params).err(),
+        |params| operation::decode::<operation::FilterEventResults>(params).err(),
+        |params| operation::decode::<operation::AttachLive>(params).err(),
+        |params| operation::decode::<operation::AppendLive>(params).err(),
+    ];
+    let refusals = call
+        .params
+        .iter()
+        .flat_map(|params| readings.iter().filter_map(|read| read(params.clone())));
+    let error = refusals
+        .last()
+        .map_or_else(|| ErrorObject::method_not_found(&call.method), Into::into);
+    Answer {
+        id: call.id.unwrap_or_default(),
+        outcome: Err(error),
     }
 }
 

@@ -2,7 +2,7 @@
 //! output ends with their results.
 
 use crate::command::{cargo, must_succeed};
-use crate::{docs, walls};
+use crate::{docs, packages, walls};
 use anyhow::{Context, Result};
 use std::process::{Command, Stdio};
 
@@ -48,6 +48,15 @@ pub(crate) fn run() -> Result<()> {
         },
     )?;
     step("reference", "cargo xtask docs --check", docs::check)?;
+    step("packages", "cargo xtask packages", packages::run)?;
+    step(
+        "fuzz targets",
+        "cargo check --manifest-path fuzz/Cargo.toml --locked",
+        || {
+            let mut check = cargo(&["check", "--manifest-path", "fuzz/Cargo.toml", "--locked"])?;
+            must_succeed(&mut check)
+        },
+    )?;
     step("tests", "cargo test --workspace --locked", || {
         must_succeed(&mut cargo(&["test", "--workspace", "--locked"])?)
     })

@@ -13,6 +13,7 @@ mod bench;
 mod ci;
 mod command;
 mod docs;
+mod packages;
 mod relevance;
 mod walls;
 
@@ -25,7 +26,8 @@ Usage: cargo xtask TASK
 Tasks:
   ci                            Everything a change must pass: format, lints, walls, docs, tests
   walls                         Check crate edges, third-party walls, file lengths and module names
-  docs [--check]                Write docs/reference from help and sources, or check that it is current
+  docs [--check]                Write docs/reference and the types in packages/, or check that they are current
+  packages                      Test packages/ against the program, where node and npm are installed
   bench --home DIR [--rounds N] Measure against bare tantivy and ripgrep on the transcripts under DIR
   relevance [--set DIR]... [--misses FILE]
                                 Measure how well sessions are found, on the set in relevance/ and on others";
@@ -48,6 +50,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["walls"] => walls::run(),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["packages"] => packages::run(),
         ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),
         ["relevance", options @ ..] => relevance::run(&relevance::Options::parse(options)?),
         [] | ["help" | "--help" | "-h"] => {

@@ -6,6 +6,7 @@ pub(crate) mod doctor;
 pub(crate) mod grep;
 pub(crate) mod index;
 pub(crate) mod man;
+pub(crate) mod relay;
 pub(crate) mod resume;
 pub(crate) mod search;
 pub(crate) mod sessions;

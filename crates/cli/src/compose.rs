@@ -3,6 +3,7 @@
 use crate::environment;
 use crate::error::CommandError;
 use crate::when;
+use lookback_engine::session_query::{LiveSessions, SessionQuery, SessionQueryConfig};
 use lookback_engine::{Engine, Parts, SOURCES};
 use lookback_index::{Index, Options};
 use lookback_model::Environment;
@@ -48,6 +49,22 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
         engine,
         catalogue: index,
     })
+}
+
+/// Sessions as one corpus, and what holds it together: when this goes, nothing is registered any more.
+pub(crate) struct Corpus {
+    /// The service.
+    pub(crate) service: SessionQuery,
+}
+
+/// The corpus of the transcripts under `environment` and the sessions that run in this process.
+pub(crate) fn session_query(
+    _environment: &Environment,
+    _data_dir: &Path,
+    config: SessionQueryConfig,
+) -> Result<Corpus, CommandError> {
+    let service = SessionQuery::new(config, LiveSessions::new())?;
+    Ok(Corpus { service })
 }
 
 /// Threads that are worth having.

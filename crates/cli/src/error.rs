@@ -2,6 +2,7 @@
 
 use lookback_engine::EngineError;
 use lookback_model::ports::StoreError;
+use lookback_model::session_query::{SessionQueryError, SessionQueryErrorCode};
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -137,6 +138,22 @@ impl From<EngineError> for CommandError {
                     .hinted(format!("name one of {}{more}", shown.join(", ")))
             }
             error @ EngineError::Read(_) => Self::failed(chain(&error)),
+        }
+    }
+}
+
+impl From<SessionQueryError> for CommandError {
+    fn from(error: SessionQueryError) -> Self {
+        use SessionQueryErrorCode as Code;
+        let message = chain(&error);
+        match error.code {
+            Code::SessionNotFound | Code::EventNotFound => Self::not_found(message),
+            Code::InvalidConfig
+            | Code::InvalidFilter
+            | Code::InvalidLimit
+            | Code::InvalidQuery
+            | Code::InvalidWindow => Self::usage(message),
+            _ => Self::failed(message),
         }
     }
 }

@@ -57,6 +57,13 @@ impl Printer {
             .map_err(|error| CommandError::output(&error))
     }
 
+    /// Standard output itself, for what writes whole lines from several threads. What was written so far comes
+    /// before.
+    pub(crate) fn stream(&mut self) -> Result<impl Write + Send + use<>, CommandError> {
+        self.flush()?;
+        Ok(io::stdout())
+    }
+
     /// A line of talk. Nobody may be listening, which does not matter.
     pub(crate) fn note(&mut self, line: impl Display) {
         let line = terminal::sanitize(&line.to_string());

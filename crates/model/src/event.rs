@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 /// One entry of a session's log. Event `i` of a log has `seq` `i`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// Position in the log, from 0 without gaps.
@@ -46,6 +47,7 @@ impl Event {
 
 /// What a surface-eligible event does to the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
 pub enum SurfaceOp {
     /// Adds the event at the end.
@@ -62,6 +64,7 @@ pub enum SurfaceOp {
 
 /// Type and payload of an event. The vocabulary is open: a type not listed is [`EventData::Other`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", content = "data")]
 pub enum EventData {
     /// A turn began.
@@ -192,6 +195,7 @@ pub fn owned_type_name(name: &str) -> Cow<'static, str> {
 
 /// Payload of user, assistant, context and steering messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
     /// What was said, in order.
     pub content: Vec<ContentBlock>,
@@ -227,6 +231,7 @@ impl Message {
 
 /// Payload of `tool/result`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// The call it answers; empty where the agent gives none.
@@ -256,6 +261,7 @@ pub struct ToolResult {
 
 /// A named tool failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolError {
     /// Name of the failure.
     pub name: String,
@@ -266,6 +272,7 @@ pub struct ToolError {
 
 /// Payload of `tool/call`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
     /// The agent's id of the call.
@@ -286,6 +293,7 @@ pub struct ToolCall {
 
 /// Payload of `prompt/blocked`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockedPrompt {
     /// The prompt.
     pub content: Vec<ContentBlock>,
@@ -299,6 +307,7 @@ pub struct BlockedPrompt {
 
 /// Payload of `todo/write`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoList {
     /// All things to do, done or not.
     pub todos: Vec<Todo>,
@@ -306,6 +315,7 @@ pub struct TodoList {
 
 /// One thing to do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Todo {
     /// What.
     pub content: String,
@@ -315,6 +325,7 @@ pub struct Todo {
 
 /// Payload of `turn/end`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnEnd {
     /// Turn number, where the agent counts turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -325,6 +336,7 @@ pub struct TurnEnd {
 
 /// Why a turn ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnEndReason {
     /// `completed`, `aborted`, `error`, `disposed`, `max-tokens`, `rejected`, `interrupted` or another.
     pub kind: String,
@@ -341,6 +353,7 @@ pub struct TurnEndReason {
 
 /// An event of a type this crate does not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherEvent {
     /// The type's name.
     pub r#type: String,
@@ -351,6 +364,7 @@ pub struct OtherEvent {
 
 /// A piece of a message. The vocabulary is open: a block not listed is [`ContentBlock::Other`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum ContentBlock {
     /// Words.
@@ -393,7 +407,7 @@ pub enum ContentBlock {
     },
     /// A block of another owner.
     #[serde(untagged)]
-    Other(Value),
+    Other(#[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))] Value),
 }
 
 impl ContentBlock {

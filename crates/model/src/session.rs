@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// The immutable facts of a session, kept outside its event log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionHeader {
     /// Format version of the log; 0 is the only one so far.

@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 
 /// Where an event stands after the fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SurfaceState {
     /// On the surface.

@@ -12,8 +12,10 @@ pub mod grep;
 pub mod hit;
 pub mod index;
 pub mod marks;
+pub mod rpc;
 pub mod search;
 pub mod session;
+pub mod session_query;
 pub mod shell;
 pub mod status;
 

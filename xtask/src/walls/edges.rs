@@ -28,7 +28,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "lookback-store",
         ],
     ),
-    (TESTKIT, &["lookback-model", "lookback-readers"]),
+    (TESTKIT, &["lookback-model", "lookback-wire", "lookback-readers"]),
     ("xtask", &[]),
 ];
 

@@ -15,6 +15,7 @@ mod grep;
 mod index;
 mod person;
 mod reference;
+mod relay;
 mod resume;
 mod search;
 mod sessions;

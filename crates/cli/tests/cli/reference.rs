@@ -2,7 +2,7 @@
 
 use crate::person::Person;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "search",
     "grep",
     "sessions",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 11] = [
     "index",
     "status",
     "doctor",
+    "relay",
     "demo",
     "completions",
     "man",

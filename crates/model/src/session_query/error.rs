@@ -6,6 +6,7 @@ use std::fmt;
 
 /// Why an operation of a session query failed. The set is closed: no other code exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SessionQueryErrorCode {
     /// The caller's signal was aborted before the answer was there.
     #[serde(rename = "SESSION_QUERY_ABORTED")]

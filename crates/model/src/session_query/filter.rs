@@ -12,6 +12,7 @@ use serde_json::Value;
 
 /// Lets sessions through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SessionResultFilter {
     /// By id.
@@ -47,6 +48,7 @@ pub enum SessionResultFilter {
 
 /// Where a session is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Availability {
     /// Running in this process.
@@ -57,6 +59,7 @@ pub enum Availability {
 
 /// Lets events through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum EventResultFilter {
     /// By position in the log.

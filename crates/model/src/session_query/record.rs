@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A session of the logical corpus: one for each id, wherever it is held.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionRecord {
     /// Its immutable header.
@@ -17,6 +18,7 @@ pub struct SessionRecord {
 
 /// An event of a session, without its payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EventRecord {
     /// The session it belongs to.

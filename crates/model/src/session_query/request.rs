@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which event to read, and how many raw events around it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadEventRequest {
     /// The session.
@@ -23,6 +24,7 @@ pub struct ReadEventRequest {
 
 /// An event in full, and the raw events around it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadEventResult {
     /// The session.
@@ -39,6 +41,7 @@ pub struct ReadEventResult {
 
 /// A search over all sessions, as a caller asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSearchRequest {
     /// What is looked for; not blank.
@@ -59,6 +62,7 @@ pub struct SessionSearchRequest {
 
 /// A search over the events of one session, as a caller asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEventSearchRequest {
     /// The session.
@@ -108,6 +112,11 @@ pub struct SessionEventSearchSpec {
 
 /// A page of hits, best first. No scores: those of two providers cannot be compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "{T}Page")
+)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchPage<T> {
     /// The provider that answered.
@@ -125,6 +134,7 @@ fn none() -> Option<String> {
 
 /// An event that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EventHit {
     /// The event.
@@ -136,6 +146,7 @@ pub struct EventHit {
 
 /// A session that was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionHit {
     /// The session.

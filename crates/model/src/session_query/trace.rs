@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A session's lineage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionTrace {
     /// The session that was asked for.
@@ -23,6 +24,7 @@ pub struct SessionTrace {
 
 /// A descendant and its own descendants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionNode {
     /// The session.
@@ -33,6 +35,7 @@ pub struct SessionNode {
 
 /// What an event was made from, and what replaced it. Related events are seqs: their content is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EventTrace {
     /// The event that was asked for.
