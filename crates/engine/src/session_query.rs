@@ -33,7 +33,7 @@ mod view;
 
 pub use config::SessionQueryConfig;
 pub use extract::{ContentTextExtractor, EventTextExtractor, ExtractError};
-pub use live::{LiveError, LiveSession, LiveSessions, NewEvent};
+pub use live::{LiveError, LiveRecorder, LiveSession, LiveSessions, NewEvent, RecordError};
 pub use outside::Panicked;
 pub use registration::{Drain, Registration};
 

@@ -1,6 +1,7 @@
 //! Writes live sessions through to the log: for whoever is told of what happens to them.
 
 use super::{EventLog, LogError, LogWriter};
+use crate::session_query::{LiveRecorder, RecordError};
 use lookback_model::session_query::SessionLog;
 use lookback_model::{Event, SessionHeader};
 use std::collections::HashMap;
@@ -80,5 +81,21 @@ impl LogRecorder {
 
     fn writers(&self) -> MutexGuard<'_, HashMap<String, LogWriter>> {
         self.writers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LiveRecorder for LogRecorder {
+    fn began(&self, header: &SessionHeader, seed: &[Arc<Event>]) -> Result<(), RecordError> {
+        let seed: Vec<Event> = seed.iter().map(|event| Event::clone(event)).collect();
+        Ok(self.began(header, &seed)?)
+    }
+
+    fn appended(&self, session_id: &str, events: &[Arc<Event>]) -> Result<(), RecordError> {
+        let events: Vec<Event> = events.iter().map(|event| Event::clone(event)).collect();
+        Ok(self.appended(session_id, &events)?)
+    }
+
+    fn ended(&self, session_id: &str) -> Result<(), RecordError> {
+        Ok(self.ended(session_id)?)
     }
 }

@@ -9,6 +9,7 @@ use lookback_model::event::EventData;
 use lookback_model::session_query::{HeaderError, LogError, LogState, validate_header, validate_next};
 use lookback_model::{Event, SessionHeader, SurfaceOp, Timestamp};
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -48,6 +49,15 @@ pub enum LiveError {
         boundary: f64,
         /// How many events the source has.
         length: usize,
+    },
+    /// The recorder did not keep what happened. It has happened all the same: the session runs, the event stands
+    /// in its live log, the session has ended.
+    #[error("session {id} is not kept: {reason}")]
+    NotKept {
+        /// The session.
+        id: String,
+        /// What the recorder said, causes included.
+        reason: String,
     },
     /// A fork would end within a turn.
     #[error("event {boundary} of session {id} does not end a turn")]
@@ -99,10 +109,36 @@ impl NewEvent {
     }
 }
 
+/// Keeps what happens to live sessions, such as [`EventLog`](crate::event_log::EventLog) by its recorder. Of one
+/// session it is told in the order in which things happened, one at a time; of several at once.
+pub trait LiveRecorder: Send + Sync {
+    /// A session begins, with the events it was seeded with.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn began(&self, header: &SessionHeader, seed: &[Arc<Event>]) -> Result<(), RecordError>;
+
+    /// Events were appended to a session that began here.
+    ///
+    /// # Errors
+    /// When they cannot be kept.
+    fn appended(&self, session_id: &str, events: &[Arc<Event>]) -> Result<(), RecordError>;
+
+    /// A session ended.
+    ///
+    /// # Errors
+    /// When it is not certain that all of it is kept.
+    fn ended(&self, session_id: &str) -> Result<(), RecordError>;
+}
+
+/// Why a recorder failed.
+pub type RecordError = Box<dyn Error + Send + Sync>;
+
 /// The sessions that run in this process, each id once. Clones share them.
 #[derive(Clone, Default)]
 pub struct LiveSessions {
     registry: Arc<Mutex<Registry>>,
+    recorder: Option<Arc<dyn LiveRecorder>>,
 }
 
 #[derive(Default)]
@@ -117,11 +153,21 @@ impl LiveSessions {
         Self::default()
     }
 
+    /// No sessions; what happens to those that begin is told to `recorder`. An append returns when the recorder
+    /// has returned, and no search waits for it.
+    pub fn recorded_by(recorder: Arc<dyn LiveRecorder>) -> Self {
+        Self {
+            recorder: Some(recorder),
+            ..Self::default()
+        }
+    }
+
     /// Begins a session, with the events of `seed` in its log. The header is kept as it is: how much of the log
     /// was inherited is for it to say.
     ///
     /// # Errors
-    /// When the header or the seed cannot be, or the id is taken.
+    /// When the header or the seed cannot be, or the id is taken; [`LiveError::NotKept`] by the recorder, and the
+    /// session does not run then.
     pub fn create(&self, header: SessionHeader, seed: Vec<Event>) -> Result<LiveSession, LiveError> {
         validate_header(&header)?;
         self.create_from(header, seed.into_iter().map(Arc::new).collect())
@@ -139,17 +185,50 @@ impl LiveSessions {
         registry.instances += 1;
         let session = Arc::new(Session {
             instance: registry.instances,
+            order: Mutex::default(),
             log: Mutex::new(Log {
-                events,
+                events: events.clone(),
                 state,
                 ended: false,
             }),
             view: Mutex::default(),
             header,
         });
+        let order = session.order();
         let id = session.header.id.clone();
-        registry.sessions.insert(id, Arc::clone(&session));
-        Ok(self.owned(session))
+        registry.sessions.insert(id.clone(), Arc::clone(&session));
+        // A recorder may wait for the disk, and other sessions must not.
+        drop(registry);
+        let owned = self.owned(Arc::clone(&session));
+        let kept = self.record(&id, |recorder| recorder.began(&session.header, &events));
+        drop(order);
+        match kept {
+            Ok(()) => Ok(owned),
+            Err(error) => {
+                owned.leave();
+                Err(error)
+            }
+        }
+    }
+
+    fn record(
+        &self,
+        id: &str,
+        tell: impl FnOnce(&dyn LiveRecorder) -> Result<(), RecordError>,
+    ) -> Result<(), LiveError> {
+        let told = self.recorder.as_deref().map_or(Ok(()), tell);
+        told.map_err(|error| {
+            let mut reason = error.to_string();
+            let mut cause = error.source();
+            while let Some(inner) = cause {
+                reason.push_str(&format!(": {inner}"));
+                cause = inner.source();
+            }
+            LiveError::NotKept {
+                id: id.to_owned(),
+                reason,
+            }
+        })
     }
 
     /// The session of an id, if it runs.
@@ -231,23 +310,28 @@ impl LiveSession {
     /// Appends an event, and gives it as it stands in the log.
     ///
     /// # Errors
-    /// When it does not fit the log, or the session has ended. The log is then as it was.
+    /// When it does not fit the log, or the session has ended; the log is then as it was. [`LiveError::NotKept`] by
+    /// the recorder.
     pub fn append(&self, event: NewEvent) -> Result<Event, LiveError> {
         let mut event = event.numbered(0);
+        let _order = self.session.order();
         let mut log = self.session.open_log()?;
         event.seq = log.state.length();
         validate_next(&mut log.state, &event)?;
         let event = Arc::new(event);
         log.events.push(Arc::clone(&event));
         drop(log);
+        self.keep(std::slice::from_ref(&event))?;
         Ok(Event::clone(&event))
     }
 
     /// Appends several events, one after the other and nothing between, or none of them.
     ///
     /// # Errors
-    /// When one does not fit the log, or the session has ended. The log is then as it was.
+    /// When one does not fit the log, or the session has ended; the log is then as it was. [`LiveError::NotKept`] by
+    /// the recorder.
     pub fn append_all(&self, events: Vec<NewEvent>) -> Result<Vec<Event>, LiveError> {
+        let _order = self.session.order();
         let mut log = self.session.open_log()?;
         let mut state = log.state.clone();
         let mut appended = Vec::with_capacity(events.len());
@@ -259,17 +343,38 @@ impl LiveSession {
         log.state = state;
         log.events.extend(appended.iter().cloned());
         drop(log);
+        self.keep(&appended)?;
         Ok(appended.iter().map(|event| Event::clone(event)).collect())
     }
 
+    /// Tells the recorder of events.
+    fn keep(&self, events: &[Arc<Event>]) -> Result<(), LiveError> {
+        let id = self.id();
+        self.sessions.record(id, |recorder| recorder.appended(id, events))
+    }
+
     /// Ends the session: it is no longer live, and nothing can be appended. A second time changes nothing.
-    pub fn end(&self) {
-        self.session.lock_log().ended = true;
+    ///
+    /// # Errors
+    /// [`LiveError::NotKept`] by the recorder; the session has ended all the same.
+    pub fn end(&self) -> Result<(), LiveError> {
+        let _order = self.session.order();
+        if !self.leave() {
+            return Ok(());
+        }
+        let id = self.id();
+        self.sessions.record(id, |recorder| recorder.ended(id))
+    }
+
+    /// Takes the session out of those that run; says whether it ran.
+    fn leave(&self) -> bool {
+        let ran = !std::mem::replace(&mut self.session.lock_log().ended, true);
         let mut registry = self.sessions.lock();
         let current = registry.sessions.get(self.id());
         if current.is_some_and(|current| Arc::ptr_eq(current, &self.session)) {
             registry.sessions.remove(self.id());
         }
+        ran
     }
 
     /// Begins a session with a copy of this one's events up to and including `boundary`, by default all of
@@ -337,6 +442,8 @@ pub(super) struct Session {
     /// Tells it from others of the same id, before and after.
     pub(super) instance: u64,
     pub(super) header: SessionHeader,
+    /// Held while something happens and the recorder is told of it, so that it is told in order.
+    order: Mutex<()>,
     log: Mutex<Log>,
     view: Mutex<LiveView>,
 }
@@ -373,6 +480,10 @@ impl Session {
     /// All events so far.
     pub(super) fn events(&self) -> Vec<Arc<Event>> {
         self.view().events().to_vec()
+    }
+
+    fn order(&self) -> MutexGuard<'_, ()> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_log(&self) -> Result<MutexGuard<'_, Log>, LiveError> {

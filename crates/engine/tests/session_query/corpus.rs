@@ -450,7 +450,7 @@ fn an_ended_session_is_gone() {
     let world = World::new();
     let session = world.session("s1", &["word"]);
     assert_eq!(ids(&world), ["s1"]);
-    session.end();
+    session.end().unwrap();
     assert_eq!(ids(&world), [""; 0]);
     assert_eq!(
         code(world.query.list_events("s1")),

@@ -119,7 +119,7 @@ fn what_failed_is_not_taken_for_given() {
     say(&session, "more");
     world.provider.fail("live s1", Fault::Own("full"));
     assert_eq!(code(world.search("more")), SessionQueryErrorCode::IndexFailed);
-    session.end();
+    session.end().unwrap();
     world.provider.fail("unlive s1", Fault::Own("full"));
     assert_eq!(code(world.search("word")), SessionQueryErrorCode::IndexFailed);
     assert_eq!(world.found("word"), [""; 0]);
@@ -133,10 +133,10 @@ fn what_failed_is_not_taken_for_given() {
 #[test]
 fn another_session_of_the_same_id_is_given() {
     let world = World::new();
-    world.session("s1", &["first"]).end();
+    world.session("s1", &["first"]).end().unwrap();
     world.session("s1", &["second"]);
     assert_eq!(world.found("second"), ["s1"]);
-    world.live.get("s1").unwrap().end();
+    world.live.get("s1").unwrap().end().unwrap();
     world.session("s1", &["third"]);
     assert_eq!(world.found("third"), ["s1"]);
     assert_eq!(world.found("second"), [""; 0]);
@@ -151,7 +151,7 @@ fn a_session_that_ends_while_it_is_given_is_gone_next_time() {
     thread::scope(|scope| {
         let search = scope.spawn(|| world.found("word"));
         gate.wait_until_reached();
-        session.end();
+        session.end().unwrap();
         gate.open();
         assert_eq!(search.join().unwrap(), ["s1"]);
     });

@@ -113,7 +113,7 @@ impl Both {
             Step::Keep(id, announced) => self.keep(&name(id), announced),
             Step::Detach(id) => {
                 if let Some(session) = self.world.live.get(&name(id)) {
-                    session.end();
+                    session.end().unwrap();
                     self.model.live.remove(&name(id));
                 }
             }
@@ -332,7 +332,7 @@ fn live_through(
             note(&|known| known.is_kept = true);
         }
         note(&|known| known.is_ending = true);
-        session.end();
+        session.end().unwrap();
         note(&|known| known.has_ended = true);
     }
 }

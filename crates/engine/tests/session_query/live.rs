@@ -46,9 +46,9 @@ fn an_id_runs_once() {
     let first = world.session("s1", &["word"]);
     let taken = world.live.create(header("s1"), Vec::new()).unwrap_err();
     assert_eq!(taken, LiveError::AlreadyLive { id: "s1".to_owned() });
-    first.end();
+    first.end().unwrap();
     let second = world.session("s1", &[]);
-    first.end();
+    first.end().unwrap();
     assert_eq!(world.live.ids(), ["s1"]);
     let ended = LiveError::Ended { id: "s1".to_owned() };
     assert_eq!(first.append(user("late")).unwrap_err(), ended);
@@ -196,7 +196,7 @@ fn a_fork_is_refused_for_a_reason() {
     assert_eq!(source.fork(header("s2"), None).map(drop), open(2));
     assert_eq!(source.fork(header("s2"), Some(0.0)).map(drop), open(0));
     assert!(source.fork(header("s2"), Some(1.0)).is_ok());
-    source.end();
+    source.end().unwrap();
     assert_eq!(
         source.fork(header("s3"), Some(1.0)).map(drop),
         Err(LiveError::Ended { id: id() })
@@ -216,7 +216,7 @@ fn a_session_is_found_by_its_id() {
     say(&world.live.get("s1").unwrap(), "word");
     assert_eq!(session.event_count(), 1);
     assert_eq!(world.query.live().ids(), ["s1"]);
-    session.end();
+    session.end().unwrap();
     assert!(world.live.get("s1").is_none());
     assert_eq!(
         code(world.query.list_events("s1")),

@@ -22,6 +22,7 @@ mod live;
 mod providers;
 mod reads;
 mod reconciling;
+mod recording;
 mod scripted;
 mod surface;
 mod waiting;

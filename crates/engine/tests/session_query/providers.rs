@@ -169,7 +169,7 @@ fn a_provider_that_comes_back_is_fed_on() {
     world.session("s2", &["word"]);
     assert_eq!(world.found("word"), ["s1", "s2"]);
     world.registration.take().unwrap().drain().wait();
-    ended.end();
+    ended.end().unwrap();
     world.provider.take_calls();
     world.registration = Some(
         world

@@ -306,7 +306,7 @@ fn what_is_kept_of_a_live_session_waits_until_it_has_ended() {
     persistence.keep(header("s1"), said(&["one", "two"]));
     assert_eq!(world.found("two"), ["s1"]);
     assert_eq!(calls(&world), ["live s1", "query"]);
-    session.end();
+    session.end().unwrap();
     assert_eq!(world.found("two"), ["s1"]);
     let ended = [
         "deactivate",
@@ -333,7 +333,7 @@ fn a_live_session_hides_what_is_kept_of_it() {
     let session = world.session("s1", &["new word"]);
     assert_eq!(world.found("old"), [""; 0]);
     assert_eq!(world.found("word"), ["s1"]);
-    session.end();
+    session.end().unwrap();
     assert_eq!(world.found("old"), ["s1"]);
     assert_eq!(world.found("new"), [""; 0]);
 }

@@ -37,5 +37,6 @@ fn reason(error: &LiveError) -> &'static str {
         LiveError::Ended { .. } => "ended",
         LiveError::InvalidBoundary { .. } => "invalid-boundary",
         LiveError::OpenTurn { .. } => "open-turn",
+        LiveError::NotKept { .. } => "not-kept",
     }
 }

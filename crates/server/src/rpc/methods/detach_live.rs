@@ -16,7 +16,7 @@ impl Handler for DetachLive {
         _: &AbortSignal,
     ) -> Result<DetachLiveResult, Failure> {
         let session = super::live_session(service, request.session_id)?;
-        session.end();
+        session.end()?;
         Ok(DetachLiveResult {
             session_id: session.id().to_owned(),
         })
