@@ -42,6 +42,73 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
+fn session(session: usize, events: usize) -> SessionSnapshot {
+    SessionSnapshot {
+        header: SessionHeader::new(format!("live-{session}"), Timestamp(0)),
+        agent: String::new(),
+        live: true,
+        persisted: false,
+        fingerprint: String::new(),
+        revision: None,
+        extractors: String::new(),
+        events: events as u64,
+        documents: (0..events).map(|seq| document(session, seq)).collect(),
+        shadowed: Vec::new(),
+    }
+}
+
+fn over_all(query: String) -> SessionSearchSpec {
+    SessionSearchSpec {
+        query,
+        session_filters: Vec::new(),
+        event_filters: Vec::new(),
+        limit: 20,
+        cursor: None,
+    }
+}
+
+#[derive(Default)]
+struct Times {
+    unchanged: Vec<Duration>,
+    grown: Vec<Duration>,
+    in_session: Vec<Duration>,
+    over_all: Vec<Duration>,
+    again: Vec<Duration>,
+}
+
+/// One more event: fed, found in its session, found among all.
+fn step(provider: &IndexProvider, snapshot: &mut SessionSnapshot, session: usize, times: &mut Times) {
+    let abort = AbortSignal::new();
+    let timed = |times: &mut Vec<Duration>, run: &mut dyn FnMut()| {
+        let begun = Instant::now();
+        run();
+        times.push(begun.elapsed());
+    };
+    timed(&mut times.unchanged, &mut || {
+        provider.replace_live(snapshot).unwrap()
+    });
+    let seq = snapshot.documents.len();
+    snapshot.documents.push(document(session, seq));
+    timed(&mut times.grown, &mut || provider.replace_live(snapshot).unwrap());
+    let spec = SessionEventSearchSpec {
+        session_id: snapshot.header.id.clone(),
+        query: format!("number{session}x{seq}"),
+        filters: Vec::new(),
+        limit: 20,
+        cursor: None,
+    };
+    timed(&mut times.in_session, &mut || {
+        let page = provider.search_events(&spec, &abort).unwrap();
+        assert!(page.items.iter().any(|hit| hit.event.seq == seq as u64));
+    });
+    let spec = over_all(format!("quokka number{session}x{seq}"));
+    for times in [&mut times.over_all, &mut times.again] {
+        timed(times, &mut || {
+            assert!(!provider.search_sessions(&spec, &abort).unwrap().items.is_empty());
+        });
+    }
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments
@@ -51,80 +118,30 @@ fn main() {
     let index = Arc::new(Index::open(&folder, Options::default()).unwrap());
     let provider = IndexProvider::new(index);
     provider.set_persisted_active(true).unwrap();
-    let mut snapshots: Vec<SessionSnapshot> = (0..SESSIONS)
-        .map(|session| SessionSnapshot {
-            header: SessionHeader::new(format!("live-{session}"), Timestamp(0)),
-            agent: String::new(),
-            live: true,
-            persisted: false,
-            fingerprint: String::new(),
-            revision: None,
-            extractors: String::new(),
-            events: events as u64,
-            documents: (0..events).map(|seq| document(session, seq)).collect(),
-            shadowed: Vec::new(),
-        })
-        .collect();
-    let abort = AbortSignal::new();
-    let mut sessions_spec = SessionSearchSpec {
-        query: String::new(),
-        session_filters: Vec::new(),
-        event_filters: Vec::new(),
-        limit: 20,
-        cursor: None,
-    };
-    let mut first = Vec::new();
+    let mut snapshots: Vec<_> = (0..SESSIONS).map(|number| session(number, events)).collect();
     let begun = Instant::now();
     for snapshot in &snapshots {
         provider.replace_live(snapshot).unwrap();
     }
-    sessions_spec.query = "quokka number0x1".into();
-    provider.search_sessions(&sessions_spec, &abort).unwrap();
+    let spec = over_all("quokka number0x1".to_owned());
+    provider.search_sessions(&spec, &AbortSignal::new()).unwrap();
     println!("first feed and search: {:?}", begun.elapsed());
-    let (mut again, mut grown, mut in_session, mut over_all) = (vec![], vec![], vec![], vec![]);
-    for step in 0..STEPS {
-        let (Some(snapshot), session) = (snapshots.get_mut(step % SESSIONS), step % SESSIONS) else {
-            return;
-        };
-        let timed = |times: &mut Vec<Duration>, run: &mut dyn FnMut()| {
-            let begun = Instant::now();
-            run();
-            times.push(begun.elapsed());
-        };
-        timed(&mut again, &mut || provider.replace_live(snapshot).unwrap());
-        let seq = snapshot.documents.len();
-        snapshot.documents.push(document(session, seq));
-        timed(&mut grown, &mut || provider.replace_live(snapshot).unwrap());
-        let spec = SessionEventSearchSpec {
-            session_id: snapshot.header.id.clone(),
-            query: format!("number{session}x{seq}"),
-            filters: Vec::new(),
-            limit: 20,
-            cursor: None,
-        };
-        timed(&mut in_session, &mut || {
-            let page = provider.search_events(&spec, &abort).unwrap();
-            assert_eq!(page.items.first().map(|hit| hit.event.seq), Some(seq as u64));
-        });
-        sessions_spec.query = format!("quokka number{session}x{seq}");
-        timed(&mut over_all, &mut || {
-            let page = provider.search_sessions(&sessions_spec, &abort).unwrap();
-            assert!(!page.items.is_empty());
-        });
-        timed(&mut first, &mut || {
-            provider.search_sessions(&sessions_spec, &abort).unwrap();
-        });
+    let mut times = Times::default();
+    for number in 0..STEPS {
+        if let Some(snapshot) = snapshots.get_mut(number % SESSIONS) {
+            step(&provider, snapshot, number % SESSIONS, &mut times);
+        }
     }
-    println!("feed unchanged: {:?}", median(again));
-    println!("feed grown: {:?}", median(grown));
-    let slowest = in_session.iter().max().copied().unwrap_or_default();
+    println!("feed unchanged: {:?}", median(times.unchanged));
+    println!("feed grown: {:?}", median(times.grown));
+    let slowest = times.in_session.iter().max().copied().unwrap_or_default();
     println!(
-        "search what is new in the session: {:?}, at most {slowest:?}",
-        median(in_session)
+        "search in the session: {:?}, at most {slowest:?}",
+        median(times.in_session)
     );
     println!(
-        "search everything: {:?}, again: {:?}",
-        median(over_all),
-        median(first)
+        "search everything: {:?}, again {:?}",
+        median(times.over_all),
+        median(times.again)
     );
 }

@@ -188,6 +188,21 @@ impl IndexProvider {
         Ok(state.reader.as_ref())
     }
 
+    /// The same, after a writer has looked at what an earlier lookback or a crash left. While another process
+    /// writes, that one does.
+    fn mend(&self, state: &mut State) -> std::result::Result<(), ProviderError> {
+        let is_well = match self.read(state)? {
+            Some(reader) => reader.base.is_whole,
+            None => !self.index.catalogue_path().exists(),
+        };
+        if is_well {
+            return Ok(());
+        }
+        state.reader = None;
+        drop(self.index.writer_for(0).map_err(ProviderError::other)?);
+        self.read(state).map(|_| ())
+    }
+
     fn renewed(&self, known: Option<Reader>) -> Result<Option<Reader>> {
         let (connection, known) = match known {
             Some(Reader { connection, base }) => (connection, Some(base)),
@@ -390,7 +405,7 @@ impl SearchProvider for IndexProvider {
     fn persisted_inventory(&self) -> std::result::Result<Vec<InventoryEntry>, ProviderError> {
         let mut state = self.state();
         self.flush(&mut state, self.patience)?;
-        self.read(&mut state)?;
+        self.mend(&mut state)?;
         let Some(reader) = &state.reader else {
             return Ok(Vec::new());
         };
@@ -429,7 +444,7 @@ impl SearchProvider for IndexProvider {
         state.active = false;
         if active {
             self.flush(&mut state, self.patience)?;
-            self.read(&mut state)?;
+            self.mend(&mut state)?;
         }
         state.active = active;
         Ok(())
@@ -518,8 +533,12 @@ impl SearchProvider for IndexProvider {
             return Ok(page);
         };
         let no_types = EventTypes::default();
+        let mut layers = state.layers(disk.as_ref(), &no_types);
+        if !is_live {
+            layers.live = &[];
+        }
         let question = Question {
-            layers: state.layers(disk.as_ref(), &no_types),
+            layers,
             members: &*state,
             query: &spec.query,
             filters: &spec.filters,

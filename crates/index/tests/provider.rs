@@ -359,6 +359,28 @@ fn a_commit_that_was_cut_off_is_fed_again() {
     assert_eq!(vault.index.sessions(&SessionFilter::default()).unwrap().len(), 2);
 }
 
+/// Property: an index of an earlier version is brought up to this one by being asked, not only by being fed.
+#[test]
+fn an_earlier_index_is_brought_up() {
+    let vault = Vault::new();
+    let writer = vault.writer();
+    let reads = vec![Told::new("/root/a", "a", 5, &["the quokka"]).add(&*writer)];
+    commit(&*writer, reads);
+    drop(writer);
+    let meta = vault.folder.path().join("text/meta.json");
+    let version = |version| format!(r#"\"version\":{version}"#);
+    let current = version(lookback_index::schema::TEXT_VERSION);
+    let written = fs::read_to_string(&meta).unwrap();
+    assert!(written.contains(&current));
+    fs::write(&meta, written.replace(&current, &version(1))).unwrap();
+
+    let provider = provider(vault.folder.path());
+    assert_eq!(inventory(&provider), []);
+    provider.set_persisted_active(true).unwrap();
+    assert_eq!(found(&provider, "quokka"), Vec::<String>::new());
+    assert_eq!(vault.index.files().unwrap()[0].state, FileState::Due);
+}
+
 /// Property: another process that writes is waited for no longer than was said, and is named; afterwards the same
 /// call succeeds.
 #[test]
