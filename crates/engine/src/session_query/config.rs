@@ -36,9 +36,13 @@ impl SessionQueryConfig {
     /// # Errors
     /// `SESSION_QUERY_INVALID_CONFIG` for another shape, an unknown field or an impossible number.
     pub fn from_json(value: &Value) -> Result<Self, SessionQueryError> {
-        let config: Self = serde_json::from_value(value.clone()).map_err(|error| {
-            invalid("the configuration of the session query is not understood").caused_by(error)
-        })?;
+        let not_understood = || invalid("the configuration of the session query is not understood");
+        // An array would be taken for the fields in their order.
+        if !value.is_object() {
+            return Err(not_understood());
+        }
+        let config: Self =
+            serde_json::from_value(value.clone()).map_err(|error| not_understood().caused_by(error))?;
         config.validate()?;
         Ok(config)
     }

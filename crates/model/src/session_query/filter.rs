@@ -6,6 +6,7 @@ use super::error::{SessionQueryError, SessionQueryErrorCode};
 use super::record::{EventRecord, SessionRecord};
 use super::request::{EventHit, SessionHit};
 use crate::SurfaceState;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -145,8 +146,8 @@ impl SessionResultFilter {
     /// # Errors
     /// `SESSION_QUERY_INVALID_FILTER` for an unknown kind or value, another shape, or an impossible range.
     pub fn from_json(value: &Value) -> Result<Self, SessionQueryError> {
-        let filter: Self = serde_json::from_value(value.clone())
-            .map_err(|error| invalid(format!("a session filter is not understood: {error}")))?;
+        let filter: Self = read(value)
+            .map_err(|error| invalid("a session filter is not understood".to_owned()).caused_by(error))?;
         filter.validate()?;
         Ok(filter)
     }
@@ -184,8 +185,8 @@ impl EventResultFilter {
     /// # Errors
     /// `SESSION_QUERY_INVALID_FILTER` for an unknown kind or value, another shape, or an impossible range.
     pub fn from_json(value: &Value) -> Result<Self, SessionQueryError> {
-        let filter: Self = serde_json::from_value(value.clone())
-            .map_err(|error| invalid(format!("an event filter is not understood: {error}")))?;
+        let filter: Self = read(value)
+            .map_err(|error| invalid("an event filter is not understood".to_owned()).caused_by(error))?;
         filter.validate()?;
         Ok(filter)
     }
@@ -239,6 +240,14 @@ pub fn filter_event_results<T: HasEvent>(
     filters.iter().try_for_each(EventResultFilter::validate)?;
     let passes = |item: &T| filters.iter().all(|filter| filter.takes(item.event()));
     Ok(items.into_iter().filter(passes).collect())
+}
+
+/// Reads an object; an array would be taken for its fields in their order.
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T, serde_json::Error> {
+    match value {
+        Value::Object(_) => T::deserialize(value),
+        _ => Err(serde::de::Error::custom("a filter is an object")),
+    }
 }
 
 fn in_range(value: f64, from: Option<f64>, to: Option<f64>) -> bool {
