@@ -20,18 +20,12 @@ pub(crate) fn run() -> Result<()> {
     step(
         "lints",
         "cargo clippy --workspace --all-targets --locked -- -D warnings",
-        || {
-            let arguments = [
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--locked",
-                "--",
-                "-D",
-                "warnings",
-            ];
-            must_succeed(&mut cargo(&arguments)?)
-        },
+        || lints(&["--workspace"]),
+    )?;
+    step(
+        "lints of the schema",
+        "cargo clippy --package lookback-wire --features schema --all-targets --locked -- -D warnings",
+        || lints(&["--package", "lookback-wire", "--features", "schema"]),
     )?;
     step(
         "documentation of the code",
@@ -60,6 +54,12 @@ pub(crate) fn run() -> Result<()> {
     step("tests", "cargo test --workspace --locked", || {
         must_succeed(&mut cargo(&["test", "--workspace", "--locked"])?)
     })
+}
+
+fn lints(what: &[&str]) -> Result<()> {
+    let mut clippy = cargo(&["clippy"])?;
+    clippy.args(what);
+    must_succeed(clippy.args(["--all-targets", "--locked", "--", "-D", "warnings"]))
 }
 
 fn step(name: &str, alone: &str, check: impl FnOnce() -> Result<()>) -> Result<()> {

@@ -25,7 +25,7 @@ use serde::Serialize;
 pub use filtering::{FilterEventResults, FilterSessionResults, Item};
 pub use live::{AppendLive, AttachLive, DetachLive};
 pub use reads::{ListEvents, ListSessions, ReadEvent, SessionRequest};
-pub use refusal::{Refusal, live_refused, query_failed};
+pub use refusal::{Refusal, SessionQueryErrorData, live_refused, query_failed};
 pub use searches::{SearchEvents, SearchSessions};
 pub use traces::{TraceEvent, TraceEventRequest, TraceSession};
 

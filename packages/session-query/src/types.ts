@@ -560,7 +560,7 @@ export type SessionQueryErrorCode =
 export interface SessionQueryErrorData {
   /** Why it failed. */
   code: SessionQueryErrorCode;
-  /** What it was caused by. */
+  /** What it was caused by, where that says more. */
   cause?: string;
   /** `stale-cursor` or `malformed-cursor`, when a cursor was refused. */
   reason?: string;

@@ -2,6 +2,7 @@
 
 use crate::rpc::{ErrorObject, code};
 use lookback_model::session_query::{CursorRefusal, ProviderError, SessionQueryError, SessionQueryErrorCode};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::error::Error;
 
@@ -51,18 +52,30 @@ impl From<Refusal> for ErrorObject {
     }
 }
 
-/// An operation that failed: the contract's code in `data.code`, for a refused cursor `data.reason`, and in
-/// `data.cause` what it was caused by, where that says more.
+/// What `error.data` holds when an operation failed, with the code -32000.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionQueryErrorData {
+    /// Why it failed.
+    pub code: SessionQueryErrorCode,
+    /// `stale-cursor` or `malformed-cursor`, when a cursor was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it was caused by, where that says more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+}
+
+/// An operation that failed, with [`SessionQueryErrorData`].
 pub fn query_failed(error: &SessionQueryError) -> ErrorObject {
-    let mut data = json!({ "code": error.code });
-    if let Some(refusal) = chain(error).find_map(cursor_refusal) {
-        data["reason"] = refusal.as_str().into();
-    }
+    let refused = chain(error).find_map(cursor_refusal);
     let causes: Vec<String> = chain(error).skip(1).map(ToString::to_string).collect();
-    if !causes.is_empty() {
-        data["cause"] = causes.join(": ").into();
-    }
-    ErrorObject::new(code::OPERATION_FAILED, error.message.clone()).with_data(data)
+    let data = SessionQueryErrorData {
+        code: error.code,
+        reason: refused.map(|refusal| refusal.as_str().to_owned()),
+        cause: (!causes.is_empty()).then(|| causes.join(": ")),
+    };
+    ErrorObject::new(code::OPERATION_FAILED, error.message.clone()).with_data(json!(data))
 }
 
 /// A running session that cannot be begun, gone on with or ended; `reason` is for programs.

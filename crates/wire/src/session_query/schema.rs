@@ -5,6 +5,7 @@
 
 use super::live::{AppendLiveRequest, AttachLiveRequest};
 use super::reads::ListSessionsRequest;
+use super::refusal::SessionQueryErrorData;
 use super::{
     AppendLive, AttachLive, DetachLive, FilterEventResults, FilterSessionResults, ListEvents, ListSessions,
     Operation, ReadEvent, SearchEvents, SearchSessions, SessionRequest, TraceEvent, TraceEventRequest,
@@ -12,12 +13,11 @@ use super::{
 };
 use lookback_model::event::EventData;
 use lookback_model::session_query::{
-    EventRecord, EventResultFilter, ReadEventRequest, SessionEventSearchRequest, SessionQueryErrorCode,
-    SessionRecord, SessionResultFilter, SessionSearchRequest,
+    EventRecord, EventResultFilter, ReadEventRequest, SessionEventSearchRequest, SessionRecord,
+    SessionResultFilter, SessionSearchRequest,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Sessions, or hits of sessions, and filters over them.
@@ -44,19 +44,6 @@ struct FilterEventResultsRequest {
     items: Vec<EventRecord>,
     /// All must let an item through.
     filters: Vec<EventResultFilter>,
-}
-
-/// What `error.data` holds when an operation failed, with the code -32000.
-#[derive(JsonSchema, Serialize)]
-struct SessionQueryErrorData {
-    /// Why it failed.
-    code: SessionQueryErrorCode,
-    /// `stale-cursor` or `malformed-cursor`, when a cursor was refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    /// What it was caused by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<String>,
 }
 
 /// The methods so far, and the shapes they name.
