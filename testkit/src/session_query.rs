@@ -2,7 +2,7 @@
 //!
 //! [`MemoryProvider`] does what the port promises in the simplest way, so that what uses a provider can be
 //! tested without an index. [`conformance`] holds the promises themselves, one property a function: a provider
-//! is held against all of them by [`session_query_conformance!`](crate::session_query_conformance).
+//! is held against all of them by `session_query_conformance!`.
 
 pub mod conformance;
 mod memory_provider;

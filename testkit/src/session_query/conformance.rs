@@ -1,7 +1,7 @@
 //! What any search provider must pass, one property a function.
 //!
 //! A provider's tests say how it is opened ([`Subject`]) and call
-//! [`session_query_conformance!`](crate::session_query_conformance), which expands to one test for each property.
+//! `session_query_conformance!`, which expands to one test for each property.
 //! The properties are those of the contract and of the port; how hits are ranked is nobody's business here, and
 //! words are chosen so that no repair or expansion of a query finds more than what is asked for.
 
@@ -166,7 +166,7 @@ fn chain(error: &dyn Error) -> String {
     line
 }
 
-/// One test for each property, over a [`Subject`](crate::session_query::conformance::Subject).
+/// One test for each property, over a `Subject`.
 #[macro_export]
 macro_rules! session_query_conformance {
     ($subject:expr) => {
