@@ -29,6 +29,10 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     (TESTKIT, &["lookback-model", "lookback-wire", "lookback-readers"]),
+    (
+        "lookback-example-harness",
+        &["lookback-model", "lookback-engine", "lookback-index"],
+    ),
     ("xtask", &[]),
 ];
 
