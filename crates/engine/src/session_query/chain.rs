@@ -1,6 +1,6 @@
-//! The turns of a provider: one at a time, in the order in which they were asked for (contract B, B.10).
+//! The jobs of a provider: one at a time, in the order in which they were asked for (contract B, B.10).
 //!
-//! A turn brings the provider up to date and queries it, so that no other turn changes what a query sees. Turns
+//! A job brings the provider up to date and queries it, so that no other job changes what a query sees. Jobs
 //! run on a thread of their own, which lives as long as there are any: a caller that no longer waits leaves at
 //! once, and the work it shares with later callers goes on.
 
@@ -10,36 +10,36 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// A queue of turns over a state that they share.
+/// A queue of jobs over a state that they share.
 pub(super) struct Chain<S> {
     queue: Mutex<Queue<S>>,
     state: Arc<Mutex<S>>,
 }
 
 struct Queue<S> {
-    turns: VecDeque<Turn<S>>,
+    jobs: VecDeque<Job<S>>,
     running: bool,
 }
 
-/// What is done in a turn.
-pub(super) type Turn<S> = Box<dyn FnOnce(&mut S) + Send>;
+/// What is done between two others.
+pub(super) type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
 impl<S: Send + 'static> Chain<S> {
-    /// An empty queue. Chains over one state take turns among each other too.
+    /// An empty queue. Chains over one state wait for each other too.
     pub(super) fn new(state: Arc<Mutex<S>>) -> Arc<Self> {
         Arc::new(Self {
             queue: Mutex::new(Queue {
-                turns: VecDeque::new(),
+                jobs: VecDeque::new(),
                 running: false,
             }),
             state,
         })
     }
 
-    /// Takes a turn behind all others. `make` runs now, before anybody can take the next.
-    pub(super) fn enqueue(self: &Arc<Self>, make: impl FnOnce() -> Turn<S>) {
+    /// Puts a job behind all others. `make` runs now, before anybody can put the next.
+    pub(super) fn enqueue(self: &Arc<Self>, make: impl FnOnce() -> Job<S>) {
         let mut queue = self.lock();
-        queue.turns.push_back(make());
+        queue.jobs.push_back(make());
         if std::mem::replace(&mut queue.running, true) {
             return;
         }
@@ -53,18 +53,18 @@ impl<S: Send + 'static> Chain<S> {
     }
 
     fn run(&self) {
-        while let Some(turn) = self.next() {
+        while let Some(job) = self.next() {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            // A turn calls nothing that may panic unguarded; should it all the same, the others go on.
-            let _ = super::outside::catching(|| turn(&mut state));
+            // A job calls nothing that may panic unguarded; should it all the same, the others go on.
+            let _ = super::outside::catching(|| job(&mut state));
         }
     }
 
-    fn next(&self) -> Option<Turn<S>> {
+    fn next(&self) -> Option<Job<S>> {
         let mut queue = self.lock();
-        let turn = queue.turns.pop_front();
-        queue.running = turn.is_some();
-        turn
+        let job = queue.jobs.pop_front();
+        queue.running = job.is_some();
+        job
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue<S>> {
@@ -74,14 +74,14 @@ impl<S: Send + 'static> Chain<S> {
 
 type Outcome<T> = Result<T, SessionQueryError>;
 
-/// Where a turn leaves its outcome for the caller that waits.
+/// Where a job leaves its outcome for the caller that waits.
 pub(super) struct Waiting<T> {
     outcome: Mutex<Option<Outcome<T>>>,
     changed: Condvar,
 }
 
 impl<T: Send + 'static> Waiting<T> {
-    /// A place to wait at, and what the turn is to fill it with.
+    /// A place to wait at, and what the job is to fill it with.
     pub(super) fn new() -> (Arc<Self>, Promise<T>) {
         let waiting = Arc::new(Self {
             outcome: Mutex::new(None),

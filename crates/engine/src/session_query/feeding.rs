@@ -2,7 +2,7 @@
 //!
 //! What a provider was given is remembered, so that a session is given again only when it has changed, and the
 //! persisted base is gone through only when what is kept has. What failed is not remembered as given: the next
-//! turn tries it again.
+//! job tries it again.
 
 use super::corpus::{ATTEMPTS, Corpus, InspectError, LiveSet, unsettled};
 use super::extract::ExtractorSet;
@@ -56,7 +56,7 @@ struct Equal {
     extractors: String,
 }
 
-/// A provider in its turn, and what it is fed from.
+/// A provider that nobody else calls meanwhile, and what it is fed from.
 pub(super) struct Feeding<'a> {
     pub(super) provider: &'a dyn SearchProvider,
     pub(super) id: &'a str,

@@ -1,6 +1,6 @@
-//! Full-text searches: a request is checked and decided, and takes a turn of the provider (contract B, B.8).
+//! Full-text searches: a request is checked and decided, and becomes a job of the provider (contract B, B.8).
 
-use super::chain::{Turn, Waiting, aborted};
+use super::chain::{Job, Waiting, aborted};
 use super::corpus::{LiveSet, check_agreement, not_found};
 use super::feeding::{Feeding, Given};
 use super::outside::querying;
@@ -54,7 +54,7 @@ impl SessionQuery {
             query: Box::new(move |provider, abort| provider.search_sessions(&spec, abort)),
             abort: abort.clone(),
         };
-        self.take_turn(search, accepted)
+        self.wait_in_line(search, accepted)
     }
 
     pub(super) fn find_events(
@@ -78,7 +78,7 @@ impl SessionQuery {
             query: Box::new(move |provider, abort| provider.search_events(&spec, abort)),
             abort: abort.clone(),
         };
-        self.take_turn(search, accepted)
+        self.wait_in_line(search, accepted)
     }
 
     fn begin_search(&self, abort: &AbortSignal) -> Result<(Arc<Entry>, Accepted), SessionQueryError> {
@@ -89,7 +89,7 @@ impl SessionQuery {
         self.parts.providers.select(configured)
     }
 
-    fn take_turn<T: Send + 'static>(
+    fn wait_in_line<T: Send + 'static>(
         &self,
         search: Search<T>,
         accepted: Accepted,
@@ -98,16 +98,16 @@ impl SessionQuery {
         let abort = search.abort.clone();
         let chain = Arc::clone(&search.entry.chain);
         chain.enqueue(|| {
-            // Which sessions live is decided now, in the order of the turns.
+            // Which sessions live is decided now, in the order of the jobs.
             let live = self.parts.corpus.live.all();
             let parts = Arc::clone(&self.parts);
-            let turn: Turn<Given> = Box::new(move |given| {
+            let job: Job<Given> = Box::new(move |given| {
                 let outcome = search.run(&parts, &live, given);
                 promise.keep(outcome);
                 // Only what has been answered is finished.
                 drop(accepted);
             });
-            turn
+            job
         });
         waiting.wait(&abort)
     }

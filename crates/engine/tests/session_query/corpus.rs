@@ -351,6 +351,30 @@ fn a_listing_of_an_old_mount_says_nothing() {
     });
 }
 
+/// Property: the same while the new mount is being listed itself.
+#[test]
+fn a_listing_of_an_old_mount_does_not_end_that_of_a_new_one() {
+    let world = World::new();
+    let (old, new) = (ScriptedPersistence::new(), ScriptedPersistence::new());
+    old.keep(header("s1"), said(&["old"]));
+    new.keep(header("s2"), said(&["new"]));
+    let mounted = world.query.mount(old.clone());
+    let (old_gate, new_gate) = (old.stop_listing(), new.stop_listing());
+    thread::scope(|scope| {
+        let late = scope.spawn(|| ids(&world));
+        old_gate.wait_until_reached();
+        let mounting = scope.spawn(|| world.query.mount(new));
+        new_gate.wait_until_reached();
+        old_gate.open();
+        // It goes on to the new mount, and its end shows that the old listing has been put aside.
+        new_gate.open();
+        assert_eq!(late.join().unwrap(), ["s2"]);
+        let _mounted = mounting.join().unwrap();
+        assert_eq!(ids(&world), ["s2"]);
+    });
+    drop(mounted);
+}
+
 /// Property: a mount that another took the place of is gone, and neither speaks nor unmounts.
 #[test]
 fn a_replaced_mount_does_nothing_more() {

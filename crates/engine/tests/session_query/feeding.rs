@@ -129,6 +129,22 @@ fn what_failed_is_not_taken_for_given() {
     assert_eq!(calls(&world), ["query"]);
 }
 
+/// Property: what failed may have lost what was there before, so that it is given again even when the session is
+/// as it was then.
+#[test]
+fn what_failed_may_have_lost_what_was_given() {
+    let world = World::new();
+    world.session("s1", &["word"]);
+    assert_eq!(world.found("word"), ["s1"]);
+    let persistence = ScriptedPersistence::new();
+    persistence.keep(header("s1"), said(&["word"]));
+    let mounted = world.query.mount(persistence);
+    world.provider.fail("live s1", Fault::Lose);
+    assert_eq!(code(world.search("word")), SessionQueryErrorCode::IndexFailed);
+    drop(mounted);
+    assert_eq!(world.found("word"), ["s1"]);
+}
+
 /// Property: a session of the same id as one that has ended is another, even with as many events.
 #[test]
 fn another_session_of_the_same_id_is_given() {

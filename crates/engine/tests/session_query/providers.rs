@@ -134,6 +134,22 @@ fn draining_lets_accepted_searches_finish() {
     });
 }
 
+/// Property: a search that has only chosen a provider when it goes is not accepted any more.
+#[test]
+fn a_search_that_comes_too_late_is_refused() {
+    let mut world = World::new();
+    let gate = world.provider.stop("status");
+    let registration = world.registration.take().unwrap();
+    thread::scope(|scope| {
+        let search = scope.spawn(|| code(world.search("word")));
+        gate.wait_until_reached();
+        registration.drain().wait();
+        gate.open();
+        assert_eq!(search.join().unwrap(), SessionQueryErrorCode::ProviderUnavailable);
+    });
+    assert_eq!(world.provider.take_calls(), [""; 0]);
+}
+
 /// Property: a drain can be awaited: it is woken when the accepted work has finished.
 #[test]
 fn a_drain_can_be_awaited() {

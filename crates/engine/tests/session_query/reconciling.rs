@@ -205,6 +205,30 @@ fn unmounting_deactivates_without_a_search() {
     drop(world.registration.take());
 }
 
+/// Property: what was mounted again before the base could be put out of sight is gone through once.
+#[test]
+fn a_mount_that_came_meanwhile_is_left_alone() {
+    let persistence = ScriptedPersistence::with_revisions();
+    let (world, mounted) = kept(&persistence);
+    world.found("word");
+    let gate = world.provider.stop("query");
+    thread::scope(|scope| {
+        let search = scope.spawn(|| world.found("word"));
+        gate.wait_until_reached();
+        calls(&world);
+        drop(mounted);
+        let mounted = world.query.mount(persistence.clone());
+        gate.open();
+        assert_eq!(search.join().unwrap(), ["s1", "s2"]);
+        assert_eq!(world.found("word"), ["s1", "s2"]);
+        drop(mounted);
+    });
+    assert_eq!(
+        calls(&world)[..4],
+        ["deactivate", "inventory", "activate", "query"]
+    );
+}
+
 /// Property: a base that was active before anything was mounted is put out of sight.
 #[test]
 fn a_base_is_inactive_without_a_persistence() {
@@ -319,6 +343,88 @@ fn what_is_kept_of_a_live_session_waits_until_it_has_ended() {
     assert_eq!(calls(&world), ended);
     assert_eq!(world.found("two"), ["s1"]);
     assert_eq!(calls(&world), ["query"]);
+}
+
+/// Property: a session that lived when others were brought up to date is brought up to date itself when it has
+/// ended, though the listing has not changed since.
+#[test]
+fn what_was_left_for_a_live_session_is_made_up_for() {
+    let persistence = ScriptedPersistence::with_revisions();
+    let (world, _mounted) = kept(&persistence);
+    world.found("word");
+    let session = world.live.create(header("s1"), said(&["word one"])).unwrap();
+    say(&session, "word more");
+    persistence.keep(header("s1"), said(&["word one", "word more"]));
+    persistence.keep(header("s2"), said(&["word two", "word more"]));
+    calls(&world);
+    assert_eq!(world.found("more"), ["s2", "s1"]);
+    assert_eq!(
+        calls(&world),
+        [
+            "deactivate",
+            "inventory",
+            "replace s2",
+            "activate",
+            "live s1",
+            "query"
+        ]
+    );
+    session.end();
+    assert_eq!(world.found("more"), ["s1", "s2"]);
+    assert_eq!(
+        calls(&world),
+        [
+            "deactivate",
+            "inventory",
+            "replace s1",
+            "activate",
+            "unlive s1",
+            "query"
+        ]
+    );
+}
+
+/// Property: a pass that failed counts for nothing, even when all is again as it was before it.
+#[test]
+fn a_failed_pass_is_made_again_when_all_is_as_before() {
+    let persistence = ScriptedPersistence::with_revisions();
+    let (world, _mounted) = kept(&persistence);
+    assert_eq!(world.found("word"), ["s1", "s2"]);
+    persistence.keep(header("s3"), said(&["word three"]));
+    world.provider.fail("replace s3", Fault::Own("full"));
+    assert_eq!(code(world.search("word")), SessionQueryErrorCode::IndexFailed);
+    persistence.forget("s3");
+    assert_eq!(world.found("word"), ["s1", "s2"]);
+}
+
+/// Property: another mount, of the same persistence too, is gone through anew.
+#[test]
+fn another_mount_is_gone_through_anew() {
+    let persistence = ScriptedPersistence::with_revisions();
+    let (world, _mounted) = kept(&persistence);
+    world.found("word");
+    calls(&world);
+    let _again = world.query.mount(persistence);
+    assert_eq!(world.found("word"), ["s1", "s2"]);
+    assert_eq!(calls(&world), ["deactivate", "inventory", "activate", "query"]);
+}
+
+/// Property: what was found to be equal under another revision is looked at again when somebody else has
+/// changed the base.
+#[test]
+fn a_base_that_was_changed_by_another_is_put_right() {
+    let persistence = ScriptedPersistence::with_revisions();
+    let (world, _mounted) = kept(&persistence);
+    world.found("word");
+    persistence.touch("s1");
+    world.found("word");
+    world.provider.edit_base(|base| {
+        let session = base.get_mut("s1").unwrap();
+        session.fingerprint = "another".to_owned();
+        session.documents.clear();
+    });
+    persistence.touch("s2");
+    assert_eq!(world.found("word"), ["s1", "s2"]);
 }
 
 /// Property: a live session that shows other words than what is kept of it is found by its own alone, and what

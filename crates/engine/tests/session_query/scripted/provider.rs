@@ -36,6 +36,8 @@ struct State {
 #[derive(Clone)]
 pub(crate) enum Fault {
     Own(&'static str),
+    /// The session that was to be replaced is lost as well.
+    Lose,
     Typed(SessionQueryErrorCode),
     Cursor(CursorRefusal),
     Panic,
@@ -153,6 +155,11 @@ impl ScriptedProvider {
         match fault {
             None => Ok(()),
             Some(Fault::Own(text)) => Err(ProviderError::other(Scripted(text))),
+            Some(Fault::Lose) => {
+                let id = call.split(' ').next_back().unwrap_or_default();
+                self.state().live.remove(id);
+                Err(ProviderError::other(Scripted("lost")))
+            }
             Some(Fault::Typed(code)) => Err(SessionQueryError::new(code, "scripted").into()),
             Some(Fault::Cursor(refusal)) => Err(ProviderError::other(refusal)),
             Some(Fault::Panic) => panic!("scripted"),
@@ -207,9 +214,15 @@ impl SearchProvider for ScriptedProvider {
     }
 
     fn status(&self) -> ProviderStatus {
-        let mut state = self.state();
-        state.statuses += 1;
-        state.status
+        let (status, gate) = {
+            let mut state = self.state();
+            state.statuses += 1;
+            (state.status, state.gates.remove("status"))
+        };
+        if let Some(gate) = gate {
+            gate.pass();
+        }
+        status
     }
 
     fn persisted_inventory(&self) -> Result<Vec<InventoryEntry>, ProviderError> {
