@@ -93,11 +93,13 @@ fn an_absent_parent_is_told() {
 fn an_event_tells_what_became_of_it() {
     let person = Person::new();
     let records = [
-        record("s", 0, None, "user", json!("first idea")),
-        record("s", 1, Some(0), "assistant", json!("first answer")),
-        // The person went back to the beginning and said something else.
-        record("s", 2, None, "user", json!("second idea")),
-        record("s", 3, Some(2), "assistant", json!("second answer")),
+        record("s", 0, None, "user", json!("hello")),
+        record("s", 1, Some(0), "assistant", json!("hi")),
+        record("s", 2, Some(1), "user", json!("first idea")),
+        record("s", 3, Some(2), "assistant", json!("first answer")),
+        // The person went back to the greeting and said something else.
+        record("s", 4, Some(1), "user", json!("second idea")),
+        record("s", 5, Some(4), "assistant", json!("second answer")),
     ];
     person.claude_records("s", &records);
     let events = person.call(&["show", "s", "--json"]).json();
