@@ -12,3 +12,4 @@ pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod trace;

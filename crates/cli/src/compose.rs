@@ -3,9 +3,10 @@
 use crate::environment;
 use crate::error::CommandError;
 use crate::when;
-use lookback_engine::session_query::{LiveSessions, SessionQuery, SessionQueryConfig};
+use lookback_engine::session_query::{LiveSessions, Mounted, Registration, SessionQuery, SessionQueryConfig};
+use lookback_engine::transcript_persistence::TranscriptPersistence;
 use lookback_engine::{Engine, Parts, SOURCES};
-use lookback_index::{Index, Options};
+use lookback_index::{Index, IndexProvider, Options};
 use lookback_model::Environment;
 use lookback_model::ports::Catalogue;
 use std::path::Path;
@@ -24,6 +25,8 @@ pub(crate) struct Library {
     pub(crate) engine: Engine,
     /// Plain counts, without the engine's look at every file.
     pub(crate) catalogue: Arc<dyn Catalogue>,
+    /// The index itself, for what else it can do.
+    index: Arc<Index>,
 }
 
 /// A library of the transcripts under `environment` with its index in `data_dir`.
@@ -47,24 +50,35 @@ pub(crate) fn library(environment: &Environment, data_dir: &Path) -> Result<Libr
     });
     Ok(Library {
         engine,
-        catalogue: index,
+        catalogue: index.clone(),
+        index,
     })
 }
 
-/// Sessions as one corpus, and what holds it together: when this goes, nothing is registered any more.
+/// Sessions as one corpus, and what holds it together: when this goes, nothing is mounted or registered any more.
 pub(crate) struct Corpus {
     /// The service.
     pub(crate) service: SessionQuery,
+    _transcripts: Mounted,
+    _provider: Registration,
 }
 
-/// The corpus of the transcripts under `environment` and the sessions that run in this process.
+/// The corpus of the transcripts under `environment`, the library's index of them, and the sessions that run in
+/// this process.
 pub(crate) fn session_query(
-    _environment: &Environment,
-    _data_dir: &Path,
+    environment: &Environment,
+    library: &Library,
     config: SessionQueryConfig,
 ) -> Result<Corpus, CommandError> {
     let service = SessionQuery::new(config, LiveSessions::new())?;
-    Ok(Corpus { service })
+    let provider = service.register_search_provider(Arc::new(IndexProvider::new(library.index.clone())))?;
+    let transcripts =
+        TranscriptPersistence::new(environment.clone(), SOURCES, Arc::clone(&library.catalogue));
+    Ok(Corpus {
+        _transcripts: service.mount(Arc::new(transcripts)),
+        _provider: provider,
+        service,
+    })
 }
 
 /// Threads that are worth having.

@@ -40,6 +40,8 @@ test("a live session is attached, grown, read, traced and ended", async () => {
   const rewritten = { ...said("again"), surfaceOp: { op: "replace", start: 0, end: 0 }, sourceEventSeqs: [0] };
   const appended = await relay.call("sessionQuery.appendLive", { sessionId: "one", events: [rewritten] });
   assert.deepEqual(appended, { seqs: [1] });
+  const page = await relay.call("sessionQuery.searchSessions", { query: "again" });
+  assert.deepEqual(page.items.map((hit) => [hit.header.id, hit.bestMatch.seq]), [["one", 1]]);
   const events = await relay.call("sessionQuery.listEvents", { sessionId: "one" });
   assert.deepEqual(events.map((event) => event.surface), ["shadowed", "current"]);
   const trace = await relay.call("sessionQuery.traceEvent", { sessionId: "one", seq: 0 });

@@ -3,6 +3,7 @@
 use crate::compose;
 use crate::context::Context;
 use crate::error::{self, CommandError};
+use crate::freshness::{self, Audience, Freshness};
 use clap::Args;
 use lookback_engine::session_query::SessionQueryConfig;
 use lookback_server::rpc::{Dispatcher, ServeError, serve};
@@ -30,6 +31,9 @@ pub(crate) struct RelayArgs {
     /// Events before, and after, the one that is read, at most
     #[arg(long, value_name = "N", default_value_t = SessionQueryConfig::default().read_window_max)]
     read_window_max: usize,
+    /// What is looked at before the first request; every later one sees what is on disk then
+    #[arg(long, value_enum, default_value_t)]
+    freshness: Freshness,
 }
 
 /// Serves until the input ends.
@@ -40,7 +44,9 @@ pub(crate) fn run(args: RelayArgs, context: &mut Context) -> Result<ExitCode, Co
         max_limit: args.max_limit,
         read_window_max: args.read_window_max,
     };
-    let corpus = compose::session_query(&context.environment, &context.data_dir, config)?;
+    let library = context.library()?;
+    freshness::bring(&library, args.freshness, Audience::Program, &mut context.printer)?;
+    let corpus = compose::session_query(&context.environment, &library, config)?;
     let dispatcher = Dispatcher::new(corpus.service.clone());
     let input = BufReader::new(io::stdin());
     match serve(&dispatcher, input, context.printer.stream()?) {

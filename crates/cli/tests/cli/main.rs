@@ -22,3 +22,4 @@ mod sessions;
 mod show;
 mod status;
 mod streams;
+mod trace;

@@ -2,11 +2,12 @@
 
 use crate::person::Person;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "search",
     "grep",
     "sessions",
     "show",
+    "trace",
     "resume",
     "index",
     "status",

@@ -146,6 +146,103 @@ fn a_live_session_goes_all_the_way_round() {
     assert_eq!(relay.end(), (Vec::new(), 0));
 }
 
+/// Ids of the sessions that a search finds.
+fn found(relay: &mut Relay, query: &str) -> Vec<String> {
+    let page = relay.get("searchSessions", json!({ "query": query }));
+    let items = page["items"].as_array().unwrap().iter();
+    items
+        .map(|hit| hit["header"]["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Property: what is on disk and what a program runs are found as one corpus, what was appended is found by the
+/// next search, and live events hide stored ones of the same session until it is ended.
+#[test]
+fn stored_and_live_sessions_are_one_corpus() {
+    let person = Person::new();
+    person.claude("stored", &["mend the barometer", "mended"]);
+    let mut relay = Relay::start(&person);
+    assert_eq!(found(&mut relay, "barometer"), ["stored"]);
+    let sessions = relay.get("listSessions", json!({}));
+    assert_eq!(
+        (&sessions[0]["live"], &sessions[0]["persisted"]),
+        (&json!(false), &json!(true))
+    );
+
+    relay.get("attachLive", json!({ "header": header("run"), "events": [] }));
+    assert_eq!(found(&mut relay, "thermometer"), [""; 0]);
+    relay.get(
+        "appendLive",
+        json!({ "sessionId": "run", "events": [said("the thermometer is broken")] }),
+    );
+    assert_eq!(found(&mut relay, "thermometer"), ["run"]);
+    let hits = relay.get(
+        "searchEvents",
+        json!({ "sessionId": "run", "query": "thermometer" }),
+    );
+    assert_eq!(
+        (&hits["items"][0]["seq"], &hits["items"][0]["surface"]),
+        (&json!(0), &json!("current"))
+    );
+
+    let own = &sessions[0]["header"];
+    relay.get("attachLive", json!({ "header": own, "events": [] }));
+    relay.get(
+        "appendLive",
+        json!({ "sessionId": "stored", "events": [said("the hygrometer")] }),
+    );
+    assert_eq!(found(&mut relay, "barometer"), [""; 0]);
+    assert_eq!(found(&mut relay, "hygrometer"), ["stored"]);
+    relay.get("detachLive", json!({ "sessionId": "stored" }));
+    relay.get("detachLive", json!({ "sessionId": "run" }));
+    assert_eq!(found(&mut relay, "barometer"), ["stored"]);
+    assert_eq!(found(&mut relay, "thermometer"), [""; 0]);
+
+    let mut other = own.clone();
+    other["cwd"] = json!("/srv/elsewhere");
+    relay.get("attachLive", json!({ "header": other, "events": [] }));
+    let conflict = json!({ "code": "SESSION_QUERY_SOURCE_CONFLICT" });
+    assert_eq!(relay.fail("listSessions", json!({})), (-32000, conflict));
+    assert_eq!(relay.end(), (Vec::new(), 0));
+}
+
+/// Property: pages follow one another, and a cursor that does not is refused with a reason.
+#[test]
+fn cursors_go_on_or_are_refused() {
+    let person = Person::new();
+    person.claude("one", &["mend the barometer", "mended"]);
+    person.claude("two", &["buy a barometer", "bought"]);
+    let mut relay = Relay::start(&person);
+    let first = relay.get("searchSessions", json!({ "query": "barometer", "limit": 1 }));
+    let next = json!({ "query": "barometer", "limit": 1, "cursor": first["nextCursor"] });
+    let second = relay.get("searchSessions", next.clone());
+    assert_ne!(
+        first["items"][0]["header"]["id"],
+        second["items"][0]["header"]["id"]
+    );
+    assert_eq!(second.get("nextCursor"), None);
+    relay.get("attachLive", json!({ "header": header("run"), "events": [] }));
+    relay.get(
+        "appendLive",
+        json!({ "sessionId": "run", "events": [said("a barometer as well")] }),
+    );
+    let (code, data) = relay.fail("searchSessions", next);
+    assert_eq!(
+        (code, &data["code"], &data["reason"]),
+        (
+            -32000,
+            &json!("SESSION_QUERY_PROVIDER_ERROR"),
+            &json!("stale-cursor")
+        )
+    );
+    let (_, data) = relay.fail(
+        "searchSessions",
+        json!({ "query": "barometer", "cursor": "made up" }),
+    );
+    assert_eq!(data["reason"], "malformed-cursor");
+    assert_eq!(relay.end(), (Vec::new(), 0));
+}
+
 /// Property: what is wrong is answered with its code, and the relay goes on.
 #[test]
 fn what_is_wrong_is_answered() {
