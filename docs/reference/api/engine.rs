@@ -204,3 +204,270 @@ pub struct Transcript {
     pub from_archive: bool,
     pub events: Vec<ShownEvent>,
 }
+
+// lookback_engine::event_log
+
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    NotARecord(serde_json::Error),
+    Gap { expected: u64, found: u64 },
+    TooLong,
+    OtherSession { found: String },
+}
+#[derive(Debug)]
+pub struct EventLog;
+impl EventLog {
+    pub fn open(folder: impl Into<PathBuf>, fsync: Fsync) -> Result<Self, LogError>;
+    pub fn create(&self, header: &SessionHeader) -> Result<LogWriter, LogError>;
+    pub fn resume(&self, session_id: &str) -> Result<Resumed, LogError>;
+    pub fn damaged(&self) -> Result<Vec<LogError>, LogError>;
+}
+impl SessionPersistence for EventLog;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fsync {
+    Never,
+    EachAppend,
+    Every(Duration),
+    EachBytes(u64),
+}
+pub const LINE_LIMIT: usize = 64 * 1024 * 1024;
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    Io { path: PathBuf, source: io::Error },
+    Damaged { path: PathBuf, line: u64, damage: Damage },
+    Version { path: PathBuf, found: u32 },
+    Exists { id: String },
+    NotFound { id: String },
+    InUse { path: PathBuf },
+    OutOfOrder { expected: u64, found: u64 },
+    TooLong { seq: u64, bytes: usize },
+    NotJson { seq: u64, source: serde_json::Error },
+    Closed { path: PathBuf },
+}
+#[derive(Debug)]
+pub struct LogRecorder;
+impl LiveRecorder for LogRecorder;
+impl LogRecorder {
+    pub fn new(log: Arc<EventLog>) -> Self;
+    pub fn resume(&self, session_id: &str) -> Result<SessionLog, LogError>;
+    pub fn began(&self, header: &SessionHeader, seed: &[Event]) -> Result<(), LogError>;
+    pub fn appended(&self, session_id: &str, events: &[Event]) -> Result<(), LogError>;
+    pub fn ended(&self, session_id: &str) -> Result<(), LogError>;
+}
+#[derive(Clone, Debug)]
+pub struct LogWriter;
+impl LogWriter {
+    pub fn append(&self, events: &[Event]) -> Result<(), LogError>;
+    pub fn next_seq(&self) -> Result<u64, LogError>;
+    pub fn unsynced(&self) -> Result<u64, LogError>;
+    pub fn sync(&self) -> Result<(), LogError>;
+    pub fn close(&self) -> Result<(), LogError>;
+}
+#[derive(Debug)]
+pub struct Resumed {
+    pub writer: LogWriter,
+    pub log: SessionLog,
+    pub dropped_bytes: u64,
+    pub repairs: usize,
+}
+
+// lookback_engine::session_query
+
+pub trait ContentTextExtractor: Send + Sync {
+    fn version(&self) -> &str;
+    fn fragments(&self, block: &Value) -> Result<Vec<String>, ExtractError>;
+}
+#[must_use = "a drain does nothing unless it is waited for"]
+pub struct Drain;
+impl Drain {
+    pub fn wait(self);
+    pub fn is_done(&self) -> bool;
+}
+impl Future for Drain;
+impl fmt::Debug for Drain;
+pub trait EventTextExtractor: Send + Sync {
+    fn version(&self) -> &str;
+    fn fragments(&self, event: &Event) -> Result<Vec<String>, ExtractError>;
+}
+pub type ExtractError = Box<dyn Error + Send + Sync>;
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LiveError {
+    Header(HeaderError),
+    Log(LogError),
+    AlreadyLive { id: String },
+    Unknown { id: String },
+    Ended { id: String },
+    InvalidBoundary { id: String, boundary: f64, length: usize },
+    NotKept { id: String, reason: String },
+    OpenTurn { id: String, boundary: usize },
+}
+pub trait LiveRecorder: Send + Sync {
+    fn began(
+        &self,
+        header: &SessionHeader,
+        seed: &[Arc<Event>],
+    ) -> Result<(), RecordError>;
+    fn appended(
+        &self,
+        session_id: &str,
+        events: &[Arc<Event>],
+    ) -> Result<(), RecordError>;
+    fn ended(&self, session_id: &str) -> Result<(), RecordError>;
+}
+#[derive(Clone)]
+pub struct LiveSession;
+impl LiveSession {
+    pub fn id(&self) -> &str;
+    pub fn header(&self) -> &SessionHeader;
+    pub fn event_count(&self) -> u64;
+    pub fn append(&self, event: NewEvent) -> Result<Event, LiveError>;
+    pub fn append_all(&self, events: Vec<NewEvent>) -> Result<Vec<Event>, LiveError>;
+    pub fn end(&self) -> Result<(), LiveError>;
+    pub fn fork(
+        &self,
+        child: SessionHeader,
+        boundary: Option<f64>,
+    ) -> Result<LiveSession, LiveError>;
+}
+impl fmt::Debug for LiveSession;
+#[derive(Clone, Default)]
+pub struct LiveSessions;
+impl LiveSessions {
+    pub fn new() -> Self;
+    pub fn recorded_by(recorder: Arc<dyn LiveRecorder>) -> Self;
+    pub fn create(
+        &self,
+        header: SessionHeader,
+        seed: Vec<Event>,
+    ) -> Result<LiveSession, LiveError>;
+    pub fn get(&self, id: &str) -> Option<LiveSession>;
+    pub fn ids(&self) -> Vec<String>;
+    pub fn fork(
+        &self,
+        source: &str,
+        child: SessionHeader,
+        boundary: Option<f64>,
+    ) -> Result<LiveSession, LiveError>;
+}
+impl fmt::Debug for LiveSessions;
+#[must_use = "dropping it unmounts the persistence"]
+pub struct Mounted;
+impl Drop for Mounted;
+impl Mounted {
+    pub fn announce(&self, session: PersistedSession);
+}
+impl fmt::Debug for Mounted;
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewEvent {
+    pub time: Timestamp,
+    pub data: EventData,
+    pub surface_op: Option<SurfaceOp>,
+    pub source_event_seqs: Option<Vec<u64>>,
+    pub native_id: Option<String>,
+}
+impl NewEvent {
+    pub fn new(time: Timestamp, data: EventData) -> Self;
+}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Panicked {
+    pub message: String,
+}
+pub type RecordError = Box<dyn Error + Send + Sync>;
+#[must_use = "dropping a registration unregisters"]
+pub struct Registration;
+impl Drop for Registration;
+impl Registration {
+    pub fn drain(self) -> Drain;
+}
+impl fmt::Debug for Registration;
+#[derive(Clone)]
+pub struct SessionQuery;
+impl SessionQuery {
+    pub fn new(
+        config: SessionQueryConfig,
+        live: LiveSessions,
+    ) -> Result<Self, SessionQueryError>;
+    pub fn live(&self) -> &LiveSessions;
+    pub fn list_sessions(&self) -> Result<Vec<SessionRecord>, SessionQueryError>;
+    pub fn list_events(
+        &self,
+        session_id: &str,
+    ) -> Result<Vec<EventRecord>, SessionQueryError>;
+    pub fn read_event(
+        &self,
+        request: &ReadEventRequest,
+    ) -> Result<ReadEventResult, SessionQueryError>;
+    pub fn trace_session(
+        &self,
+        session_id: &str,
+    ) -> Result<SessionTrace, SessionQueryError>;
+    pub fn trace_event(
+        &self,
+        session_id: &str,
+        seq: f64,
+    ) -> Result<EventTrace, SessionQueryError>;
+    pub fn search_sessions(
+        &self,
+        request: &SessionSearchRequest,
+        abort: &AbortSignal,
+    ) -> Result<SearchPage<SessionHit>, SessionQueryError>;
+    pub fn search_events(
+        &self,
+        request: &SessionEventSearchRequest,
+        abort: &AbortSignal,
+    ) -> Result<SearchPage<EventHit>, SessionQueryError>;
+    pub fn register_search_provider(
+        &self,
+        provider: Arc<dyn SearchProvider>,
+    ) -> Result<Registration, SessionQueryError>;
+    pub fn register_event_text_extractor(
+        &self,
+        type_name: &str,
+        extractor: Arc<dyn EventTextExtractor>,
+    ) -> Result<Registration, SessionQueryError>;
+    pub fn register_content_text_extractor(
+        &self,
+        block_type: &str,
+        extractor: Arc<dyn ContentTextExtractor>,
+    ) -> Result<Registration, SessionQueryError>;
+    pub fn mount(&self, persistence: Arc<dyn SessionPersistence>) -> Mounted;
+}
+impl fmt::Debug for SessionQuery;
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct SessionQueryConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_provider: Option<String>,
+    pub default_limit: usize,
+    pub max_limit: usize,
+    pub read_window_max: usize,
+}
+impl Default for SessionQueryConfig;
+impl SessionQueryConfig {
+    pub fn from_json(value: &Value) -> Result<Self, SessionQueryError>;
+    pub fn validate(&self) -> Result<(), SessionQueryError>;
+}
+
+// lookback_engine::transcript_persistence
+
+#[derive(Debug, thiserror::Error)]
+pub enum TranscriptError {
+    Catalogue(StoreError),
+    Read(ReadError),
+    Reader { agent: String, path: PathBuf },
+}
+pub struct TranscriptPersistence;
+impl SessionPersistence for TranscriptPersistence;
+impl TranscriptPersistence {
+    pub fn new(
+        environment: Environment,
+        sources: &'static [&'static dyn SessionSource],
+        catalogue: Arc<dyn Catalogue>,
+    ) -> Self;
+    pub fn unread(&self) -> Vec<Unread>;
+}
+#[derive(Clone, Debug)]
+pub struct Unread {
+    pub path: PathBuf,
+    pub error: Arc<TranscriptError>,
+}

@@ -30,6 +30,8 @@ pub struct Document {
     pub chunk: u32,
     pub time: Timestamp,
     pub copy_key: u64,
+    pub event_type: Cow<'static, str>,
+    pub has_marker: bool,
     pub kind: TextKind,
     pub text: String,
 }
@@ -60,6 +62,7 @@ pub struct Event {
 }
 impl Event {
     pub fn type_name(&self) -> &str;
+    pub fn has_marker(&self) -> bool;
 }
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "data")]
@@ -99,6 +102,7 @@ pub enum EventData {
 }
 impl EventData {
     pub fn type_name(&self) -> &str;
+    pub fn owned_type_name(&self) -> Cow<'static, str>;
     pub fn surface_eligible(&self) -> bool;
 }
 #[derive(Clone, Debug, PartialEq)]
@@ -301,6 +305,12 @@ impl Surface {
     pub fn take_replacement(&mut self) -> Option<Replacement>;
     pub fn apply(&mut self, event: &Event) -> Result<(), SurfaceError>;
     pub fn apply_op(&mut self, seq: u64, op: SurfaceOp) -> Result<(), SurfaceError>;
+    pub fn slice(
+        &self,
+        seq: u64,
+        start: u64,
+        end: u64,
+    ) -> Result<RangeInclusive<usize>, SurfaceError>;
     pub fn current(&self) -> &[u64];
     pub fn replacements(&self) -> &[Replacement];
     pub fn position(&self, seq: u64) -> Option<usize>;
@@ -318,6 +328,9 @@ pub enum SurfaceState {
     Current,
     Shadowed,
     LogOnly,
+}
+impl SurfaceState {
+    pub fn within(has_marker: bool, seq: u64, shadowed: &[(u64, u64)]) -> Self;
 }
 #[derive(
     Clone,
@@ -402,6 +415,8 @@ pub struct Document {
     pub chunk: u32,
     pub time: Timestamp,
     pub copy_key: u64,
+    pub event_type: Cow<'static, str>,
+    pub has_marker: bool,
     pub kind: TextKind,
     pub text: String,
 }
@@ -428,6 +443,12 @@ impl Default for TextCaps;
 pub fn documents(
     session: SessionOrdinal,
     event: &Event,
+    caps: TextCaps,
+    mut each: impl FnMut(Document),
+);
+pub fn documents_of_words(
+    session: SessionOrdinal,
+    words: &EventDocument,
     caps: TextCaps,
     mut each: impl FnMut(Document),
 );
@@ -474,6 +495,23 @@ pub enum ContentBlock {
 impl ContentBlock {
     pub fn text(text: impl Into<String>) -> Self;
 }
+pub const EVENT_TYPES: [&str; 15] = [
+    "user/message",
+    "assistant/message",
+    "tool/result",
+    "context/message",
+    "steering/message",
+    "turn/start",
+    "turn/end",
+    "step/start",
+    "step/end",
+    "prompt/blocked",
+    "tool/call",
+    "todo/write",
+    "assistant/chunk",
+    "request/header",
+    "request/header-delta",
+];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
@@ -492,6 +530,7 @@ pub struct Event {
 }
 impl Event {
     pub fn type_name(&self) -> &str;
+    pub fn has_marker(&self) -> bool;
 }
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "data")]
@@ -531,6 +570,7 @@ pub enum EventData {
 }
 impl EventData {
     pub fn type_name(&self) -> &str;
+    pub fn owned_type_name(&self) -> Cow<'static, str>;
     pub fn surface_eligible(&self) -> bool;
 }
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -624,6 +664,7 @@ pub struct TurnEndReason {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
+pub fn owned_type_name(name: &str) -> Cow<'static, str>;
 
 // lookback_model::facts
 
@@ -928,7 +969,14 @@ pub struct StoredText {
     pub kind: TextKind,
     #[serde(default)]
     pub copy_key: u64,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub event_type: Cow<'static, str>,
+    #[serde(default)]
+    pub has_marker: bool,
     pub text: String,
+}
+impl StoredText {
+    pub fn usual_event(kind: TextKind) -> (Cow<'static, str>, bool);
 }
 
 // lookback_model::query
@@ -1008,6 +1056,7 @@ pub struct Word {
     pub quoted: bool,
 }
 pub fn parse(query: &str) -> Plan;
+pub fn parse_text(query: &str) -> Plan;
 
 // lookback_model::query::wording
 
@@ -1147,6 +1196,13 @@ impl EventResultFilter {
     pub fn from_json(value: &Value) -> Result<Self, SessionQueryError>;
     pub fn validate(&self) -> Result<(), SessionQueryError>;
     pub fn takes(&self, record: &EventRecord) -> bool;
+    pub fn takes_parts(
+        &self,
+        seq: u64,
+        time: Timestamp,
+        is_type: &dyn Fn(&String) -> bool,
+        surface: &dyn Fn() -> SurfaceState,
+    ) -> bool;
 }
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1159,12 +1215,46 @@ pub struct EventTrace {
     pub references: Vec<u64>,
     pub referenced_by: Vec<u64>,
 }
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExtractorVersions {
+    pub events: BTreeMap<String, String>,
+    pub blocks: BTreeMap<String, String>,
+}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    UnknownVersion { id: String, version: u32 },
+    NoId,
+    ImpossibleTime { id: String, created_at: i64 },
+    RelativeCwd { id: String, cwd: String },
+    ImpossibleCount { id: String, field: &'static str, value: u64 },
+}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InventoryEntry {
     pub session_id: String,
     pub fingerprint: String,
     pub revision: Option<String>,
     pub extractors: String,
+}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    NotContiguous { seq: u64, expected: u64 },
+    NotEligible { seq: u64, type_name: String },
+    SourcesWithoutMarker { seq: u64 },
+    SourceNotEarlier { seq: u64, source_seq: u64 },
+    SourceRepeated { seq: u64, source_seq: u64 },
+    NoSources { seq: u64 },
+    SourceMissing { seq: u64, shadowed: u64 },
+    NotOneToolResult { seq: u64 },
+    ToolResultChanged { seq: u64, shadowed: u64 },
+    NotJson { seq: u64, reason: &'static str },
+    Surface(SurfaceError),
+}
+#[derive(Clone, Debug, Default)]
+pub struct LogState;
+impl LogState {
+    pub fn length(&self) -> u64;
+    pub fn surface(&self) -> &Surface;
+    pub fn follow(&mut self, event: &Event) -> Result<(), LogError>;
 }
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistedSession {
@@ -1455,6 +1545,17 @@ pub enum UnavailableReason {
     Misconfigured,
     Unavailable,
 }
+pub fn fingerprint<'a>(
+    header: &SessionHeader,
+    events: impl IntoIterator<Item = &'a Event>,
+    versions: &ExtractorVersions,
+) -> Result<String, serde_json::Error>;
+pub fn fold_log<'a>(
+    events: impl IntoIterator<Item = &'a Event>,
+) -> Result<Surface, LogError>;
+pub fn validate_header(header: &SessionHeader) -> Result<(), HeaderError>;
+pub fn validate_log(events: &[Event]) -> Result<(), LogError>;
+pub fn validate_next(state: &mut LogState, event: &Event) -> Result<(), LogError>;
 
 // lookback_model::session_query::abort
 
@@ -1602,6 +1703,13 @@ impl EventResultFilter {
     pub fn from_json(value: &Value) -> Result<Self, SessionQueryError>;
     pub fn validate(&self) -> Result<(), SessionQueryError>;
     pub fn takes(&self, record: &EventRecord) -> bool;
+    pub fn takes_parts(
+        &self,
+        seq: u64,
+        time: Timestamp,
+        is_type: &dyn Fn(&String) -> bool,
+        surface: &dyn Fn() -> SurfaceState,
+    ) -> bool;
 }
 pub trait HasEvent {
     fn event(&self) -> &EventRecord;
@@ -1636,6 +1744,19 @@ pub fn filter_session_results<T: HasSession>(
     items: impl IntoIterator<Item = T>,
     filters: &[SessionResultFilter],
 ) -> Result<Vec<T>, SessionQueryError>;
+
+// lookback_model::session_query::fingerprint
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExtractorVersions {
+    pub events: BTreeMap<String, String>,
+    pub blocks: BTreeMap<String, String>,
+}
+pub fn fingerprint<'a>(
+    header: &SessionHeader,
+    events: impl IntoIterator<Item = &'a Event>,
+    versions: &ExtractorVersions,
+) -> Result<String, serde_json::Error>;
 
 // lookback_model::session_query::persistence
 
@@ -1884,6 +2005,44 @@ pub struct SessionTrace {
     pub children: Vec<SessionNode>,
 }
 
+// lookback_model::session_query::validate
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    UnknownVersion { id: String, version: u32 },
+    NoId,
+    ImpossibleTime { id: String, created_at: i64 },
+    RelativeCwd { id: String, cwd: String },
+    ImpossibleCount { id: String, field: &'static str, value: u64 },
+}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    NotContiguous { seq: u64, expected: u64 },
+    NotEligible { seq: u64, type_name: String },
+    SourcesWithoutMarker { seq: u64 },
+    SourceNotEarlier { seq: u64, source_seq: u64 },
+    SourceRepeated { seq: u64, source_seq: u64 },
+    NoSources { seq: u64 },
+    SourceMissing { seq: u64, shadowed: u64 },
+    NotOneToolResult { seq: u64 },
+    ToolResultChanged { seq: u64, shadowed: u64 },
+    NotJson { seq: u64, reason: &'static str },
+    Surface(SurfaceError),
+}
+#[derive(Clone, Debug, Default)]
+pub struct LogState;
+impl LogState {
+    pub fn length(&self) -> u64;
+    pub fn surface(&self) -> &Surface;
+    pub fn follow(&mut self, event: &Event) -> Result<(), LogError>;
+}
+pub fn fold_log<'a>(
+    events: impl IntoIterator<Item = &'a Event>,
+) -> Result<Surface, LogError>;
+pub fn validate_header(header: &SessionHeader) -> Result<(), HeaderError>;
+pub fn validate_log(events: &[Event]) -> Result<(), LogError>;
+pub fn validate_next(state: &mut LogState, event: &Event) -> Result<(), LogError>;
+
 // lookback_model::source
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -1933,9 +2092,11 @@ pub trait EventSink {
 pub enum FileRole {
     Transcript,
     Side,
+    Fed,
 }
 impl FileRole {
     pub fn as_str(self) -> &'static str;
+    pub fn from_name(name: &str) -> Self;
 }
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileStamp {
@@ -1946,6 +2107,7 @@ pub struct FileStamp {
 }
 impl FileStamp {
     pub fn modified(&self) -> Timestamp;
+    pub fn revision(&self) -> String;
     pub fn same_file(&self, other: &Self) -> bool;
 }
 #[derive(
@@ -2095,6 +2257,12 @@ impl Surface {
     pub fn take_replacement(&mut self) -> Option<Replacement>;
     pub fn apply(&mut self, event: &Event) -> Result<(), SurfaceError>;
     pub fn apply_op(&mut self, seq: u64, op: SurfaceOp) -> Result<(), SurfaceError>;
+    pub fn slice(
+        &self,
+        seq: u64,
+        start: u64,
+        end: u64,
+    ) -> Result<RangeInclusive<usize>, SurfaceError>;
     pub fn current(&self) -> &[u64];
     pub fn replacements(&self) -> &[Replacement];
     pub fn position(&self, seq: u64) -> Option<usize>;
@@ -2112,6 +2280,9 @@ pub enum SurfaceState {
     Current,
     Shadowed,
     LogOnly,
+}
+impl SurfaceState {
+    pub fn within(has_marker: bool, seq: u64, shadowed: &[(u64, u64)]) -> Self;
 }
 
 // lookback_model::text
