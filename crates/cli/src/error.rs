@@ -137,7 +137,7 @@ impl From<EngineError> for CommandError {
                 Self::usage(format!("{id} is the beginning of {} sessions", candidates.len()))
                     .hinted(format!("name one of {}{more}", shown.join(", ")))
             }
-            error @ EngineError::Read(_) => Self::failed(chain(&error)),
+            EngineError::Query(error) => error.into(),
         }
     }
 }

@@ -3,12 +3,13 @@
 use crate::doctor::{self, DoctorReport};
 use crate::grep::{self, GrepReport, GrepRequest, SessionHits};
 use crate::reconcile::{self, Progress, ReconcileOptions, Reconciled};
+use crate::session_query::SessionQuery;
 use crate::status::{self, Degraded, Status};
 use crate::transcript::{self, Transcript};
 use lookback_model::document::TextCaps;
 use lookback_model::hit::SessionRow;
 use lookback_model::ports::{Catalogue, IndexSink, SearchAnswer, SessionFilter, SessionSearch, StoreError};
-use lookback_model::source::ReadError;
+use lookback_model::session_query::SessionQueryError;
 use lookback_model::{Environment, SearchRequest, SessionSource, Timestamp};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +58,7 @@ pub enum EngineError {
     },
     /// A transcript that is there cannot be read, and nothing of it was indexed.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Query(#[from] SessionQueryError),
 }
 
 /// When the first commit of a pass is due.
@@ -146,13 +147,17 @@ impl Engine {
             .ok_or_else(|| EngineError::NoSuchSession { id: id.to_owned() })
     }
 
-    /// A session's events with their texts: from its transcript when that is there, else what was indexed.
+    /// A session's events with their texts: from its log, which `service` reads, else what was indexed.
     ///
     /// # Errors
-    /// [`EngineError::Store`] when the index cannot be read, [`EngineError::Read`] when the transcript
-    /// cannot and the index holds nothing of it either.
-    pub fn transcript(&self, session: &SessionRow) -> Result<Transcript, EngineError> {
-        transcript::of(self, session)
+    /// [`EngineError::Store`] when the index cannot be read, [`EngineError::Query`] when the log cannot and the
+    /// index holds nothing of it either.
+    pub fn transcript(
+        &self,
+        service: &SessionQuery,
+        session: &SessionRow,
+    ) -> Result<Transcript, EngineError> {
+        transcript::of(self, service, session)
     }
 
     /// Looks through every word of every transcript as it lies on the disk, and through what was indexed of

@@ -50,4 +50,4 @@ pub use grep::{GrepHit, GrepReport, GrepRequest, SessionHits};
 pub use lookback_readers::registry::SOURCES;
 pub use reconcile::{FileIssue, Progress, ReconcileOptions, Reconciled};
 pub use status::{Phase, Status};
-pub use transcript::{ShownEvent, Transcript};
+pub use transcript::{ShownEvent, Transcript, WHOLE_LOG};

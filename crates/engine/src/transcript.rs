@@ -1,18 +1,15 @@
 //! One session as a person reads it: its events with their texts and where they stand on the surface.
 //!
-//! The transcript itself is the better source: it has every word. When it is gone, what was indexed is
-//! shown instead, up to the index's caps.
+//! The transcript itself is the better source: it has every word, and a session query reads it. When it is gone,
+//! what was indexed is shown instead, up to the index's caps.
 
 use crate::engine::{Engine, EngineError};
+use crate::session_query::SessionQuery;
 use lookback_model::event::{EventData, Message};
 use lookback_model::hit::{Presence, SessionRow};
 use lookback_model::ports::StoredText;
-use lookback_model::source::{
-    EventSink, FileRole, ReadError, ReadSession, SideTitle, SinkClosed, SourceFile,
-};
-use lookback_model::{Event, SessionSource, Surface, SurfaceState, TextKind, Timestamp, text};
-use lookback_readers::walk;
-use std::fs;
+use lookback_model::session_query::{ReadEventRequest, SessionQueryError, SessionQueryErrorCode};
+use lookback_model::{Event, Surface, SurfaceState, TextKind, Timestamp, text};
 
 /// A session's events.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,23 +43,33 @@ pub struct ShownEvent {
     pub source: Option<String>,
 }
 
-pub(crate) fn of(engine: &Engine, session: &SessionRow) -> Result<Transcript, EngineError> {
-    let mut refused = None;
-    if session.presence != Presence::Missing {
-        match from_file(engine, session) {
-            Ok(Some(events)) => {
+/// The reading window of a service that reads whole logs: enough for any, as a window ends where the log does.
+pub const WHOLE_LOG: usize = u32::MAX as usize;
+
+/// A session's log by the service, whose reading window must be [`WHOLE_LOG`]; when it cannot be read, what was
+/// indexed of it.
+pub(crate) fn of(
+    engine: &Engine,
+    service: &SessionQuery,
+    session: &SessionRow,
+) -> Result<Transcript, EngineError> {
+    let refused = match session.presence {
+        Presence::Missing => None,
+        Presence::Present | Presence::Unverifiable => match from_log(service, &session.session_id) {
+            Ok(events) => {
                 return Ok(Transcript {
                     from_archive: false,
                     events,
                 });
             }
-            Ok(None) => {}
-            Err(error) => refused = Some(error),
-        }
-    }
+            Err(error) => Some(error),
+        },
+    };
     let stored = engine.parts.catalogue.stored_text(session.ordinal)?;
     match refused {
-        Some(error) if stored.is_empty() => Err(error.into()),
+        Some(error) if stored.is_empty() && error.code != SessionQueryErrorCode::SessionNotFound => {
+            Err(error.into())
+        }
         _ => Ok(Transcript {
             from_archive: true,
             events: from_stored(stored, &session.shadowed),
@@ -70,97 +77,31 @@ pub(crate) fn of(engine: &Engine, session: &SessionRow) -> Result<Transcript, En
     }
 }
 
-/// The session's events from its transcript; `None` when that holds no such session any more.
-fn from_file(engine: &Engine, session: &SessionRow) -> Result<Option<Vec<ShownEvent>>, ReadError> {
-    let Some(source) = engine.source(&session.agent) else {
-        return Ok(None);
+/// The session's events and where each stands. A marker that cannot hold leaves its event off the surface; its
+/// words are shown all the same.
+fn from_log(service: &SessionQuery, session_id: &str) -> Result<Vec<ShownEvent>, SessionQueryError> {
+    let whole = ReadEventRequest {
+        session_id: session_id.to_owned(),
+        seq: 0.0,
+        before: None,
+        after: Some(WHOLE_LOG as f64),
     };
-    let file = locate(engine, source, session)?;
-    let mut collected = Collected::of(&session.session_id);
-    source.read(&file, None, &mut collected)?;
-    Ok(collected.found.then(|| collected.finish()))
-}
-
-fn locate(
-    engine: &Engine,
-    source: &dyn SessionSource,
-    session: &SessionRow,
-) -> Result<SourceFile, ReadError> {
-    let path = session.path.clone();
-    let metadata = fs::metadata(&path).map_err(|source| ReadError::Io {
-        path: path.clone(),
-        source,
-    })?;
-    let roots = source.roots(&engine.parts.environment);
-    let root = roots.into_iter().find(|root| path.starts_with(root));
-    let root = root.or_else(|| path.parent().map(Into::into)).unwrap_or_default();
-    let agent = session.agent.clone();
-    Ok(SourceFile {
-        agent,
-        root,
-        path,
-        role: FileRole::Transcript,
-        stamp: walk::stamp(&metadata),
-    })
-}
-
-/// Collects one session of a file.
-struct Collected<'a> {
-    session_id: &'a str,
-    wanted: bool,
-    found: bool,
-    surface: Surface,
-    events: Vec<ShownEvent>,
-}
-
-impl<'a> Collected<'a> {
-    fn of(session_id: &'a str) -> Self {
-        Self {
-            session_id,
-            wanted: false,
-            found: false,
-            surface: Surface::default(),
-            events: Vec::new(),
-        }
+    let log = match service.read_event(&whole) {
+        Ok(read) => read.events,
+        Err(error) if error.code == SessionQueryErrorCode::EventNotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut surface = Surface::default();
+    for event in &log {
+        let _ = surface.apply(event);
     }
-
-    fn finish(mut self) -> Vec<ShownEvent> {
-        let length = self.events.iter().map(|event| event.seq + 1).max().unwrap_or(0);
-        let states = self.surface.states(length);
-        for event in &mut self.events {
-            let state = usize::try_from(event.seq).ok().and_then(|seq| states.get(seq));
-            event.surface = state.copied().unwrap_or(SurfaceState::LogOnly);
-        }
-        self.events
-    }
-}
-
-impl EventSink for Collected<'_> {
-    fn begin(&mut self, session_id: &str, resumed: bool) -> Result<(), SinkClosed> {
-        self.wanted = session_id == self.session_id;
-        if self.wanted && !resumed {
-            self.surface = Surface::default();
-            self.events.clear();
-        }
-        self.found |= self.wanted;
-        Ok(())
-    }
-
-    fn event(&mut self, event: Event) -> Result<(), SinkClosed> {
-        if self.wanted {
-            // A marker that cannot hold leaves the event off the surface; its words are shown all the same.
-            let _ = self.surface.apply(&event);
-            self.events.push(shown(&event));
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, _: ReadSession) -> Result<(), SinkClosed> {
-        self.wanted = false;
-        Ok(())
-    }
-
-    fn title(&mut self, _: SideTitle) {}
+    let states = surface.states(log.len() as u64);
+    let states = states.into_iter().chain(std::iter::repeat(SurfaceState::LogOnly));
+    let shown = log.iter().zip(states).map(|(event, surface)| ShownEvent {
+        surface,
+        ..shown(event)
+    });
+    Ok(shown.collect())
 }
 
 /// An event with its words; where it stands is filled in when the log has been folded.

@@ -581,12 +581,12 @@ fn a_transcript_comes_from_its_file_and_then_from_what_was_indexed() {
     let world = World::new();
     world.write("one/a.log", "@other\nx\n@a\nfirst\nsecond\n");
     world.pass();
-    let live = world.engine.transcript(&world.session("a")).unwrap();
+    let live = world.transcript("a");
     fs::remove_file(world.path("one/a.log")).unwrap();
-    let before_the_next_look = world.engine.transcript(&world.session("a")).unwrap();
+    let before_the_next_look = world.transcript("a");
     world.pass();
     world.pass();
-    let archived = world.engine.transcript(&world.session("a")).unwrap();
+    let archived = world.transcript("a");
     assert_eq!((live.from_archive, archived.from_archive), (false, true));
     assert_eq!(live.events, archived.events);
     assert_eq!(before_the_next_look, archived);

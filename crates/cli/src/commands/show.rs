@@ -2,6 +2,7 @@
 //! compacted still in its place.
 
 use crate::commands::sessions::kind_words;
+use crate::compose;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::found::kind_name;
@@ -11,7 +12,8 @@ use crate::layout;
 use crate::output::Printer;
 use crate::when;
 use clap::Args;
-use lookback_engine::{ShownEvent, Transcript};
+use lookback_engine::session_query::SessionQueryConfig;
+use lookback_engine::{ShownEvent, Transcript, WHOLE_LOG};
 use lookback_model::hit::SessionRow;
 use lookback_model::{SurfaceState, TextKind};
 use lookback_wire::convert;
@@ -50,7 +52,12 @@ const COMPACTION: &str = "compaction";
 pub(crate) fn run(args: ShowArgs, context: &mut Context) -> Result<ExitCode, CommandError> {
     let library = context.library()?;
     let row = freshness::session(&library, &args.session, &mut context.printer)?;
-    let transcript = library.engine.transcript(&row)?;
+    let config = SessionQueryConfig {
+        read_window_max: WHOLE_LOG,
+        ..SessionQueryConfig::default()
+    };
+    let corpus = compose::session_query(&context.environment, &library, config)?;
+    let transcript = library.engine.transcript(&corpus.service, &row)?;
     if args.json {
         let events = window(transcript.events.iter().collect(), &args)?;
         let shown = SessionEvents {

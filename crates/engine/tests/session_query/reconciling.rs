@@ -369,7 +369,7 @@ fn what_was_left_for_a_live_session_is_made_up_for() {
             "query"
         ]
     );
-    session.end();
+    session.end().unwrap();
     assert_eq!(world.found("more"), ["s1", "s2"]);
     assert_eq!(
         calls(&world),

@@ -10,7 +10,9 @@
     reason = "support of tests only"
 )]
 
-use lookback_engine::{Engine, Parts, ReconcileOptions, Reconciled};
+use lookback_engine::session_query::{LiveSessions, SessionQuery, SessionQueryConfig};
+use lookback_engine::transcript_persistence::TranscriptPersistence;
+use lookback_engine::{Engine, Parts, ReconcileOptions, Reconciled, Transcript, WHOLE_LOG};
 use lookback_model::event::{EventData, Message};
 use lookback_model::facts::TitleRank;
 use lookback_model::hit::SessionRow;
@@ -365,6 +367,21 @@ impl World {
     pub(crate) fn append(&self, name: &str, text: &str) {
         let before = fs::read_to_string(self.path(name)).unwrap_or_default();
         self.write(name, &(before + text));
+    }
+
+    /// A session's events, as a service over this world's transcripts reads them.
+    pub(crate) fn transcript(&self, id: &str) -> Transcript {
+        let config = SessionQueryConfig {
+            read_window_max: WHOLE_LOG,
+            ..SessionQueryConfig::default()
+        };
+        let service = SessionQuery::new(config, LiveSessions::new()).unwrap();
+        let _mounted = service.mount(Arc::new(TranscriptPersistence::new(
+            Environment::at_home(self.home.path()),
+            Box::leak(Box::new([self.source as &dyn SessionSource])),
+            Arc::new(self.memory.clone()),
+        )));
+        self.engine.transcript(&service, &self.session(id)).unwrap()
     }
 
     pub(crate) fn pass(&self) -> Reconciled {
