@@ -40,7 +40,11 @@ impl Engine {
         filter: &SessionFilter,
     ) -> Result<Vec<SessionRow>, EngineError>;
     pub fn session(&self, id: &str) -> Result<SessionRow, EngineError>;
-    pub fn transcript(&self, session: &SessionRow) -> Result<Transcript, EngineError>;
+    pub fn transcript(
+        &self,
+        service: &SessionQuery,
+        session: &SessionRow,
+    ) -> Result<Transcript, EngineError>;
     pub fn grep(
         &self,
         request: &GrepRequest,
@@ -54,7 +58,7 @@ pub enum EngineError {
     Store(StoreError),
     NoSuchSession { id: String },
     AmbiguousSession { id: String, candidates: Vec<SessionRow> },
-    Read(ReadError),
+    Query(SessionQueryError),
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileIssue {
@@ -204,6 +208,7 @@ pub struct Transcript {
     pub from_archive: bool,
     pub events: Vec<ShownEvent>,
 }
+pub const WHOLE_LOG: usize = u32::MAX as usize;
 
 // lookback_engine::event_log
 
