@@ -4,7 +4,8 @@
 //! [`SessionSource`](lookback_model::SessionSource), and one line in [`registry`]. What formats share:
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
 //! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it remembers small,
-//! [`walk`] finds files.
+//! [`walk`] finds files, [`sqlite`] opens agents' databases without leaving a trace in them, and [`rows`] reads the
+//! sessions of such a database as far as they changed.
 
 pub mod formats;
 pub mod lines;
@@ -12,4 +13,6 @@ pub mod log;
 pub mod mend;
 pub mod packed;
 pub mod registry;
+pub mod rows;
+pub mod sqlite;
 pub mod walk;
