@@ -3,3 +3,4 @@
 pub mod claude;
 pub mod codex;
 pub mod gemini;
+pub mod opencode;

@@ -5,7 +5,7 @@
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
 //! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it remembers small,
 //! [`walk`] finds files, [`sqlite`] opens agents' databases without leaving a trace in them, and [`rows`] reads the
-//! sessions of such a database as far as they changed.
+//! sessions of such a database as far as they changed, [`values`] looks into JSON of unreliable shape.
 
 pub mod formats;
 pub mod lines;
@@ -15,4 +15,5 @@ pub mod packed;
 pub mod registry;
 pub mod rows;
 pub mod sqlite;
+pub mod values;
 pub mod walk;

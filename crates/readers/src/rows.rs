@@ -151,6 +151,7 @@ impl Telling<'_> {
     fn row(&mut self, bytes: usize, count: impl FnOnce(&mut ReadAccount)) {
         self.account.bytes += bytes as u64;
         self.rows += 1;
+        self.settled = None;
         if self.rows > self.accounted {
             self.account.lines += 1;
             count(self.account);

@@ -12,7 +12,7 @@
 //! Where no lock keeps a writer away, [`Store::check`] tells afterwards whether one came.
 
 use crate::{lines, walk};
-use lookback_model::source::{FileStamp, IssueCode, ReadError, SourceFile};
+use lookback_model::source::{Discovery, FileRole, FileStamp, IssueCode, ReadError, SourceFile};
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
@@ -274,6 +274,20 @@ pub fn is_damage(error: &rusqlite::Error) -> bool {
         code(error),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
     )
+}
+
+/// Adds a file that a person named, and that no walk leads to.
+pub fn add_file(agent: &str, path: &Path, found: &mut Discovery) {
+    let Ok(metadata) = fs::metadata(path) else {
+        return;
+    };
+    found.files.push(SourceFile {
+        agent: agent.to_owned(),
+        root: path.to_owned(),
+        path: path.to_owned(),
+        role: FileRole::Transcript,
+        stamp: walk::stamp(&metadata),
+    });
 }
 
 /// Makes the stamps of databases cover their logs, so that what is only in a log is a change as well.

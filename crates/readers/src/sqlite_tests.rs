@@ -1,7 +1,6 @@
 //! Properties: what a writer at work has not put into its database yet is seen; reading changes nothing on
 //! the disk, whatever lies beside the database; a writer is never kept waiting; what cannot be read is told.
 use super::*;
-use lookback_model::source::FileRole;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::SystemTime;

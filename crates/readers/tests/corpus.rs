@@ -2,14 +2,20 @@
 //! `expected.json` beside it says what reading it must give. A new case is a new folder; run with
 //! `LOOKBACK_UPDATE_EXPECTED=1` to write its `expected.json`, then read it before you believe it.
 //!
-//! Properties: the expected events, facts and losses; and for each line-based file of each case that
-//! reading it in two parts, cut at any byte, gives what reading it whole gives.
+//! A database is written down as the statements that made it, one to a line: `x.db.sql` becomes `x.db`, and `:log`
+//! at the end of a file's first line leaves its content in the database's log.
+//!
+//! Properties: the expected events, facts and losses; for each line-based file of each case that reading it in two
+//! parts, cut at any byte, gives what reading it whole gives; and for each database that reading it after each
+//! statement of its making does.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use lookback_model::source::{ReadAccount, ReadCursor, ReadError, SourceFile};
 use lookback_model::{Environment, SessionSource};
 use lookback_readers::registry::SOURCES;
-use lookback_testkit::reading;
+use lookback_testkit::reading::{self, Kept};
+use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +32,86 @@ fn cases(source: &dyn SessionSource) -> Vec<PathBuf> {
     cases
 }
 
+/// A case's home folder with its databases made.
+struct Home {
+    path: PathBuf,
+    /// Databases with the statements that made them.
+    databases: Vec<(PathBuf, String)>,
+    /// Kept open, or else their logs would be put back.
+    _open: Vec<Connection>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Home {
+    fn of(case: &Path) -> Self {
+        let path = case.join("home");
+        let mut scripts = Vec::new();
+        scripts_under(&path, &mut scripts);
+        let mut home = Self {
+            path: path.clone(),
+            databases: Vec::new(),
+            _open: Vec::new(),
+            _folder: None,
+        };
+        if scripts.is_empty() {
+            return home;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        home.path = folder.path().join("home");
+        copy(&path, &home.path);
+        for script in scripts {
+            let made = home.path.join(script.strip_prefix(&path).unwrap());
+            fs::remove_file(&made).unwrap();
+            let statements = fs::read_to_string(&script).unwrap();
+            let database = made.with_extension("");
+            let connection = Connection::open(&database).unwrap();
+            if statements.lines().next().unwrap().ends_with(":log") {
+                connection
+                    .execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+                    .unwrap();
+                run(&connection, &statements);
+                home._open.push(connection);
+            } else {
+                run(&connection, &statements);
+            }
+            home.databases.push((database, statements));
+        }
+        home._folder = Some(folder);
+        home
+    }
+}
+
+fn run(connection: &Connection, statements: &str) {
+    connection
+        .execute_batch(&format!("BEGIN;\n{statements}\nCOMMIT;"))
+        .unwrap();
+}
+
+fn scripts_under(folder: &Path, scripts: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            scripts_under(&path, scripts);
+        } else if path.extension().is_some_and(|extension| extension == "sql") {
+            scripts.push(path);
+        }
+    }
+    scripts.sort();
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 #[test]
 fn cases_read_as_expected() {
     let mut wrong = Vec::new();
@@ -34,8 +120,8 @@ fn cases_read_as_expected() {
         .flat_map(|source| cases(*source).into_iter().map(move |case| (source, case)))
     {
         let (source, case) = case;
-        let seen =
-            serde_json::to_string_pretty(&reading::describe(*source, &case.join("home"))).unwrap() + "\n";
+        let home = Home::of(&case);
+        let seen = serde_json::to_string_pretty(&reading::describe(*source, &home.path)).unwrap() + "\n";
         let expected = case.join("expected.json");
         if std::env::var_os("LOOKBACK_UPDATE_EXPECTED").is_some() {
             fs::write(&expected, &seen).unwrap();
@@ -60,8 +146,12 @@ fn cases_read_as_expected() {
 fn cases_read_in_parts_as_whole() {
     for source in SOURCES {
         for case in cases(*source) {
-            let found = reading::discover(*source, &Environment::at_home(case.join("home")));
+            let home = Home::of(&case);
+            let found = reading::discover(*source, &Environment::at_home(&home.path));
             for file in found.files {
+                if home.databases.iter().any(|(database, _)| *database == file.path) {
+                    continue;
+                }
                 let length = fs::metadata(&file.path).unwrap().len() as usize;
                 // Every byte of small files, a spread of cuts of larger ones.
                 let step = (length / 100).max(1);
@@ -74,4 +164,64 @@ fn cases_read_in_parts_as_whole() {
             }
         }
     }
+}
+
+#[test]
+fn databases_read_while_they_grow_as_whole() {
+    for source in SOURCES {
+        for case in cases(*source) {
+            let home = Home::of(&case);
+            let found = reading::discover(*source, &Environment::at_home(&home.path));
+            for (database, statements) in &home.databases {
+                if let Some(file) = found.files.iter().find(|file| file.path == *database) {
+                    reads_while_it_grows(*source, file, statements);
+                }
+            }
+        }
+    }
+}
+
+fn reads_while_it_grows(source: &dyn SessionSource, file: &SourceFile, statements: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = SourceFile {
+        path: folder.path().join(file.path.file_name().unwrap()),
+        ..file.clone()
+    };
+    let read = |cursor: Option<&ReadCursor>, kept: &mut Kept| {
+        source.read(&reading::source_file(&copy), cursor, kept)
+    };
+    let (mut parts, mut cursor) = (Kept::default(), None);
+    let mut account = ReadAccount::default();
+    for statement in statements.lines().filter(|line| !line.starts_with("--")) {
+        Connection::open(&copy.path)
+            .unwrap()
+            .execute_batch(statement)
+            .unwrap();
+        let outcome = match read(cursor.as_ref(), &mut parts) {
+            Ok(outcome) => outcome,
+            Err(ReadError::NoSession { .. }) if cursor.is_none() => continue,
+            Err(error) => panic!("{}: {statement}: {error}", file.path.display()),
+        };
+        account.add(&outcome.account);
+        // A session that was told anew takes the place of what was told of it before.
+        let mut newest = std::collections::HashSet::new();
+        parts.sessions.reverse();
+        parts.sessions.retain(|session| newest.insert(session.id.clone()));
+        cursor = Some(outcome.cursor);
+    }
+    let mut whole = Kept::default();
+    let outcome = read(None, &mut whole);
+    let Ok(outcome) = outcome else {
+        return;
+    };
+    let is_held = |id: &str| whole.sessions.iter().any(|session| session.id == id);
+    parts.sessions.retain(|session| is_held(&session.id));
+    for kept in [&mut parts, &mut whole] {
+        kept.sessions.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+    for (part, whole) in parts.sessions.iter().zip(&whole.sessions) {
+        assert_eq!(part, whole, "{}", file.path.display());
+    }
+    assert_eq!(parts.sessions.len(), whole.sessions.len());
+    assert!(account.lines >= outcome.account.lines, "{}", file.path.display());
 }
