@@ -2,5 +2,9 @@
 
 pub mod claude;
 pub mod codex;
+pub mod crush;
 pub mod gemini;
+pub mod goose;
+pub mod hermes;
 pub mod opencode;
+pub mod zed;

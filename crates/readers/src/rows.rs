@@ -8,6 +8,7 @@
 //! A session that is listed no more has vanished only if the list was complete; it is then forgotten here, and
 //! what was read of it stays with the receiver.
 
+use crate::lines::CONDENSE_ABOVE;
 use crate::log::{LogState, SessionLog};
 use crate::sqlite::{self, Store};
 use crate::{mend, packed};
@@ -143,6 +144,30 @@ impl Telling<'_> {
         None
     }
 
+    /// The JSON of a row that was selected with [`document_column`], condensed when it is long. `None` when it is
+    /// damaged; the row is then lost.
+    ///
+    /// # Errors
+    /// What SQLite fails with.
+    pub fn document(
+        &mut self,
+        store: &Store,
+        (table, column): (&str, &str),
+        row: &rusqlite::Row<'_>,
+        rowid: i64,
+    ) -> rusqlite::Result<Option<serde_json::Value>> {
+        let fields = sqlite::Fields(row);
+        let limit = i64::try_from(CONDENSE_ABOVE).unwrap_or(i64::MAX);
+        if fields.integer("length").is_none_or(|length| length <= limit) {
+            return Ok(self.json(fields.bytes("document")));
+        }
+        let (bytes, cut) = store.condensed(table, column, rowid)?;
+        if cut > 0 {
+            self.note(IssueCode::TextCut, format!("{cut} bytes of long text"));
+        }
+        Ok(self.json(&bytes))
+    }
+
     /// Everything up to this row was told and will not change: a later read may go on after it.
     pub fn settled(&mut self, row: i64) {
         self.settled = Some(row);
@@ -177,6 +202,73 @@ pub fn mark(row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
         }
     }
     Ok(hash.digest())
+}
+
+/// The sessions that `sessions` selects, by their first column, with marks over what it selects and over their groups
+/// in `groups`, which select a session's id first. A session without any group holds nothing and is left out.
+///
+/// # Errors
+/// [`ReadError`] when the list would not be complete.
+pub fn list(store: &Store, sessions: &str, groups: &[&str]) -> Result<Vec<Listed>, ReadError> {
+    let list = || -> rusqlite::Result<Vec<Listed>> {
+        let groups = groups.iter().map(|query| marks(store, query));
+        let groups = groups.collect::<rusqlite::Result<Vec<_>>>()?;
+        let mut statement = store.connection().prepare(sessions)?;
+        let mut rows = statement.query([])?;
+        let mut listed = Vec::new();
+        while let Some(row) = rows.next()? {
+            let Some(id) = name(row)? else { continue };
+            let held: Vec<_> = groups
+                .iter()
+                .map(|marks| marks.get(id.as_str()).copied())
+                .collect();
+            if held.iter().all(Option::is_none) {
+                continue;
+            }
+            let mut hash = Xxh3::new();
+            hash.update(&mark(row)?.to_le_bytes());
+            for mark in held {
+                hash.update(&mark.unwrap_or(0).to_le_bytes());
+            }
+            listed.push(Listed {
+                key: id.clone(),
+                id,
+                mark: hash.digest(),
+            });
+        }
+        Ok(listed)
+    };
+    list().map_err(|error| store.error(error))
+}
+
+/// Marks of rows by their first column.
+fn marks(store: &Store, query: &str) -> rusqlite::Result<HashMap<String, u64>> {
+    let mut statement = store.connection().prepare(query)?;
+    let mut rows = statement.query([])?;
+    let mut marks = HashMap::new();
+    while let Some(row) = rows.next()? {
+        if let Some(name) = name(row)? {
+            marks.insert(name, mark(row)?);
+        }
+    }
+    Ok(marks)
+}
+
+/// The first column's text.
+fn name(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<String>> {
+    Ok(match row.get_ref(0)? {
+        ValueRef::Text(bytes) if !bytes.is_empty() => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Integer(number) => Some(number.to_string()),
+        _ => None,
+    })
+}
+
+/// A column's value and its length, for `SELECT`: a long value is `NULL`, to be read by [`Telling::document`].
+pub fn document_column(column: &str) -> String {
+    format!(
+        "octet_length({column}) AS length, \
+         CASE WHEN octet_length({column}) <= {CONDENSE_ABOVE} THEN {column} END AS document"
+    )
 }
 
 /// Sessions of which the log is kept.

@@ -13,6 +13,7 @@
 
 use crate::{lines, walk};
 use lookback_model::source::{Discovery, FileRole, FileStamp, IssueCode, ReadError, SourceFile};
+use rusqlite::blob::Blob;
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
@@ -165,15 +166,22 @@ impl Store {
         Ok(wanted.iter().map(column).collect::<Vec<_>>().join(", "))
     }
 
+    /// The bytes of a value piece by piece.
+    ///
+    /// # Errors
+    /// What SQLite fails with; also when the value is neither text nor blob.
+    pub fn blob(&self, table: &str, column: &str, rowid: i64) -> rusqlite::Result<Blob<'_>> {
+        self.connection
+            .blob_open(rusqlite::MAIN_DB, table, column, rowid, true)
+    }
+
     /// The bytes of a value of any length in bounded memory: a long one is condensed as a long line is. Gives
     /// also how many bytes of text that cost.
     ///
     /// # Errors
     /// What SQLite fails with.
     pub fn condensed(&self, table: &str, column: &str, rowid: i64) -> rusqlite::Result<(Vec<u8>, u64)> {
-        let blob = self
-            .connection
-            .blob_open(rusqlite::MAIN_DB, table, column, rowid, true)?;
+        let blob = self.blob(table, column, rowid)?;
         lines::document(blob).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
     }
 

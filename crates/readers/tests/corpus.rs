@@ -3,7 +3,7 @@
 //! `LOOKBACK_UPDATE_EXPECTED=1` to write its `expected.json`, then read it before you believe it.
 //!
 //! A database is written down as the statements that made it, one to a line: `x.db.sql` becomes `x.db`, and `:log`
-//! at the end of a file's first line leaves its content in the database's log.
+//! at the end of a file's first line leaves its content in the database's log. `@HOME@` stands for the home.
 //!
 //! Properties: the expected events, facts and losses; for each line-based file of each case that reading it in two
 //! parts, cut at any byte, gives what reading it whole gives; and for each database that reading it after each
@@ -32,6 +32,9 @@ fn cases(source: &dyn SessionSource) -> Vec<PathBuf> {
     cases
 }
 
+/// What stands for a home folder that is made anew each time.
+const AT_HOME: &str = "@HOME@";
+
 /// A case's home folder with its databases made.
 struct Home {
     path: PathBuf,
@@ -58,7 +61,7 @@ impl Home {
         }
         let folder = tempfile::tempdir().unwrap();
         home.path = folder.path().join("home");
-        copy(&path, &home.path);
+        copy(&path, &home.path, &home.path);
         for script in scripts {
             let made = home.path.join(script.strip_prefix(&path).unwrap());
             fs::remove_file(&made).unwrap();
@@ -99,15 +102,18 @@ fn scripts_under(folder: &Path, scripts: &mut Vec<PathBuf>) {
     scripts.sort();
 }
 
-fn copy(from: &Path, to: &Path) {
+fn copy(from: &Path, to: &Path, home: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &target);
+            copy(&entry.path(), &target, home);
         } else {
-            fs::copy(entry.path(), target).unwrap();
+            match fs::read_to_string(entry.path()) {
+                Ok(text) => fs::write(target, text.replace(AT_HOME, &home.display().to_string())).unwrap(),
+                Err(_) => drop(fs::copy(entry.path(), target).unwrap()),
+            }
         }
     }
 }
@@ -122,6 +128,7 @@ fn cases_read_as_expected() {
         let (source, case) = case;
         let home = Home::of(&case);
         let seen = serde_json::to_string_pretty(&reading::describe(*source, &home.path)).unwrap() + "\n";
+        let seen = seen.replace(&home.path.display().to_string(), AT_HOME);
         let expected = case.join("expected.json");
         if std::env::var_os("LOOKBACK_UPDATE_EXPECTED").is_some() {
             fs::write(&expected, &seen).unwrap();

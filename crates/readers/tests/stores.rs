@@ -132,6 +132,26 @@ const SAMPLES: &[Sample] = &[
         ".local/share/opencode/storage",
         [1, 2, 6, 4, 4, 0],
     ),
+    // Its summary is no reply, and what a command printed no tool's answer.
+    (
+        "crush",
+        "crush/handmade-schema-20260127/.crush",
+        ".local/share/crush",
+        [2, 3, 4, 2, 2, 0],
+    ),
+    // Answers of tools are messages of the person there, and so is a summary.
+    (
+        "goose",
+        "goose/handmade-schema-v13/sessions.db",
+        ".local/share/goose/sessions/sessions.db",
+        [3, 3, 5, 2, 2, 0],
+    ),
+    (
+        "goose",
+        "goose/legacy-jsonl-handmade/20250724_1.jsonl",
+        ".local/share/goose/sessions/20250724_1.jsonl",
+        [1, 1, 1, 0, 0, 0],
+    ),
 ];
 
 #[test]

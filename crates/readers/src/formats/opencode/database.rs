@@ -3,19 +3,14 @@
 //! The tables `event` and `event_sequence` repeat all of it, and others hold secrets; they are not looked at.
 
 use super::conversation::{self, Conversation, Revert};
-use crate::lines;
 use crate::rows::{self, Listed, RowFormat, Stop, Telling};
 use crate::sqlite::{Fields, Store};
 use lookback_model::Timestamp;
 use lookback_model::facts::TitleRank;
 use lookback_model::session::SessionKind;
 use lookback_model::source::{EventSink, IssueCode, ReadCursor, ReadError, ReadOutcome, SourceFile};
-use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::OptionalExtension;
 use serde_json::Value;
-use std::collections::HashMap;
-use std::hash::Hasher;
-use xxhash_rust::xxh3::Xxh3;
 
 pub(super) fn read(
     file: &SourceFile,
@@ -46,10 +41,6 @@ const SESSION: &[&str] = &[
 const UP_TO: &str = "SELECT id FROM message WHERE session_id = ?1 AND (time_created, id) <= \
                      (SELECT time_created, id FROM message WHERE rowid = ?2)";
 
-/// A document and its length; a long one is not held whole, but read piece by piece.
-const DATA: &str =
-    "octet_length(data) AS length, CASE WHEN octet_length(data) <= 1048576 THEN data END AS data";
-
 impl RowFormat for Database {
     fn sessions(&self, store: &Store) -> Result<Vec<Listed>, ReadError> {
         for table in ["session", "message", "part"] {
@@ -59,7 +50,7 @@ impl RowFormat for Database {
         }
         let columns = store.select("session", SESSION)?;
         let has_next = !store.columns("session_message")?.is_empty();
-        list(store, &columns, has_next).map_err(|error| store.error(error))
+        list(store, &columns, has_next)
     }
 
     fn mark_up_to(&self, store: &Store, session: &Listed, row: i64) -> rusqlite::Result<u64> {
@@ -95,67 +86,28 @@ impl RowFormat for Database {
 }
 
 /// Every session that has messages, with a mark over its row, its messages and its parts.
-fn list(store: &Store, columns: &str, has_next: bool) -> rusqlite::Result<Vec<Listed>> {
-    let messages = marks(
-        store,
+fn list(store: &Store, columns: &str, has_next: bool) -> Result<Vec<Listed>, ReadError> {
+    let mut groups = vec![
         "SELECT session_id, count(*), max(time_updated) FROM message GROUP BY session_id",
-    )?;
-    let parts = marks(
-        store,
         "SELECT session_id, count(*), max(rowid) FROM part GROUP BY session_id",
-    )?;
-    let next = match has_next {
-        true => marks(
-            store,
-            "SELECT session_id, count(*), max(time_updated) FROM session_message GROUP BY session_id",
-        )?,
-        false => HashMap::new(),
-    };
+    ];
+    if has_next {
+        groups
+            .push("SELECT session_id, count(*), max(time_updated) FROM session_message GROUP BY session_id");
+    }
+    let mut listed = rows::list(store, &format!("SELECT {columns} FROM session"), &groups)?;
     // What is rewritten in place are the parts of the last message; older ones only together with new rows.
-    let mut last = store.connection().prepare_cached(
-        "SELECT max(time_updated) FROM part WHERE message_id = \
-         (SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 1)",
-    )?;
-    let mut statement = store
-        .connection()
-        .prepare(&format!("SELECT {columns} FROM session"))?;
-    let mut rows = statement.query([])?;
-    let mut listed = Vec::new();
-    while let Some(row) = rows.next()? {
-        let Some(id) = Fields(row).text("id") else {
-            continue;
-        };
-        let held = [&messages, &parts, &next].map(|marks| marks.get(id.as_ref()).copied());
-        if held == [None, None, None] {
-            continue;
+    let query = "SELECT max(time_updated) FROM part WHERE message_id = \
+                 (SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 1)";
+    let mark_last = |listed: &mut [Listed]| -> rusqlite::Result<()> {
+        let mut last = store.connection().prepare_cached(query)?;
+        for session in listed {
+            session.mark ^= last.query_row([&session.key], rows::mark)?;
         }
-        let mut hash = Xxh3::new();
-        hash.write_u64(rows::mark(row)?);
-        held.iter().for_each(|mark| hash.write_u64(mark.unwrap_or(0)));
-        let rewritten: Option<i64> = last.query_row([id.as_ref()], |row| row.get(0))?;
-        hash.write_i64(rewritten.unwrap_or(0));
-        listed.push(Listed {
-            key: id.to_string(),
-            id: id.into_owned(),
-            mark: hash.finish(),
-        });
-    }
+        Ok(())
+    };
+    mark_last(&mut listed).map_err(|error| store.error(error))?;
     Ok(listed)
-}
-
-/// Marks of groups of rows, by the first column.
-fn marks(store: &Store, query: &str) -> rusqlite::Result<HashMap<String, u64>> {
-    let mut statement = store.connection().prepare(query)?;
-    let mut rows = statement.query([])?;
-    let mut marks = HashMap::new();
-    while let Some(row) = rows.next()? {
-        let name = match row.get_ref(0)? {
-            ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            _ => continue,
-        };
-        marks.insert(name, rows::mark(row)?);
-    }
-    Ok(marks)
 }
 
 /// Refuses to go on when a message that came later belongs before one that was told.
@@ -227,8 +179,9 @@ struct Told<'t, 's> {
 impl Told<'_, '_> {
     fn messages(&mut self, session: &Listed, after: Option<i64>) -> Result<(), Stop> {
         let store = self.store;
+        let data = rows::document_column("data");
         let query = format!(
-            "SELECT rowid AS row, id, {DATA} FROM message \
+            "SELECT rowid AS row, id, {data} FROM message \
                      WHERE session_id = ?1 AND (?2 IS NULL OR (time_created, id) > \
                      (SELECT time_created, id FROM message WHERE rowid = ?2)) ORDER BY time_created, id"
         );
@@ -239,7 +192,10 @@ impl Told<'_, '_> {
         while let Some(row) = rows.next()? {
             told += 1;
             let id = Fields(row).text("id").unwrap_or_default();
-            let Some(message) = self.document("message", row)? else {
+            let Some(message) = self
+                .telling
+                .document(store, ("message", "data"), row, row.get("row")?)?
+            else {
                 last = None;
                 continue;
             };
@@ -273,15 +229,19 @@ impl Told<'_, '_> {
 
     fn parts(&mut self, message: &str) -> Result<Vec<Value>, Stop> {
         let store = self.store;
+        let data = rows::document_column("data");
         let query = format!(
-            "SELECT rowid AS row, {DATA} FROM part \
+            "SELECT rowid AS row, {data} FROM part \
                      WHERE message_id = ?1 ORDER BY id"
         );
         let mut statement = store.connection().prepare_cached(&query)?;
         let mut rows = statement.query([message])?;
         let mut parts = Vec::new();
         while let Some(row) = rows.next()? {
-            let Some(part) = self.document("part", row)? else {
+            let Some(part) = self
+                .telling
+                .document(store, ("part", "data"), row, row.get("row")?)?
+            else {
                 continue;
             };
             let bytes = usize::try_from(Fields(row).integer("length").unwrap_or(0)).unwrap_or(0);
@@ -296,22 +256,5 @@ impl Told<'_, '_> {
             }
         }
         Ok(parts)
-    }
-
-    /// The JSON of a row, condensed when it is long; `None` when it is damaged, which is noted.
-    fn document(&mut self, table: &str, row: &Row<'_>) -> Result<Option<Value>, Stop> {
-        let fields = Fields(row);
-        let is_long = fields
-            .integer("length")
-            .is_some_and(|length| length > lines::CONDENSE_ABOVE as i64);
-        if !is_long {
-            return Ok(self.telling.json(fields.bytes("data")));
-        }
-        let (bytes, cut) = self.store.condensed(table, "data", row.get("row")?)?;
-        if cut > 0 {
-            let detail = format!("{cut} bytes of long text");
-            self.telling.note(IssueCode::TextCut, detail);
-        }
-        Ok(self.telling.json(&bytes))
     }
 }

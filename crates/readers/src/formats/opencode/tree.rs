@@ -7,13 +7,13 @@ use super::AGENT;
 use super::conversation::{self, Conversation};
 use crate::log::SessionLog;
 use crate::values::{list, text, time};
-use crate::{lines, mend, walk};
+use crate::{lines, mend, walk, whole};
 use lookback_model::Timestamp;
 use lookback_model::facts::TitleRank;
 use lookback_model::session::SessionKind;
 use lookback_model::source::{
-    Discovery, EventSink, FileRole, FileStamp, IssueCode, Position, ReadAccount, ReadCursor, ReadError,
-    ReadOutcome, SourceFile,
+    Discovery, EventSink, FileRole, FileStamp, IssueCode, ReadAccount, ReadCursor, ReadError, ReadOutcome,
+    SourceFile,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -208,7 +208,7 @@ pub(super) fn read(
         reader.account.bookkeeping += 1;
     }
     if messages.is_empty() {
-        return Ok(whole(reader.account));
+        return Ok(whole::outcome(reader.account));
     }
     let id = text(&session, &["id"]).unwrap_or(&places.id).to_owned();
     let mut log = SessionLog::begin(sink, &id, None)?;
@@ -227,15 +227,7 @@ pub(super) fn read(
         log.saw_time(file.stamp.modified());
     }
     log.finish()?;
-    Ok(whole(reader.account))
-}
-
-fn whole(account: ReadAccount) -> ReadOutcome {
-    let (position, state) = (Position::Whole, String::new());
-    ReadOutcome {
-        cursor: ReadCursor { position, state },
-        account,
-    }
+    Ok(whole::outcome(reader.account))
 }
 
 fn take_session(log: &mut SessionLog<'_>, session: &Value) {
