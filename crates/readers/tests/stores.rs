@@ -152,6 +152,26 @@ const SAMPLES: &[Sample] = &[
         ".local/share/goose/sessions/20250724_1.jsonl",
         [1, 1, 1, 0, 0, 0],
     ),
+    // One thread is in an encoding of no program.
+    (
+        "zed",
+        "zed/handmade-0.3.0/threads.db",
+        ".local/share/zed/threads/threads.db",
+        [4, 3, 5, 3, 3, 1],
+    ),
+    (
+        "hermes",
+        "hermes/0.19.0/state.db",
+        ".hermes/state.db",
+        [1, 1, 3, 2, 2, 0],
+    ),
+    // With those that were rewound, and without the summary.
+    (
+        "hermes",
+        "hermes/handmade-schema-v30/state.db",
+        ".hermes/state.db",
+        [2, 4, 6, 2, 2, 0],
+    ),
 ];
 
 #[test]
