@@ -6,5 +6,7 @@ pub mod crush;
 pub mod gemini;
 pub mod goose;
 pub mod hermes;
+pub mod kiro;
 pub mod opencode;
+pub mod warp;
 pub mod zed;

@@ -12,6 +12,7 @@ use crate::lines::CONDENSE_ABOVE;
 use crate::log::{LogState, SessionLog};
 use crate::sqlite::{self, Store};
 use crate::{mend, packed};
+use lookback_model::Timestamp;
 use lookback_model::source::{
     EventSink, IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome, SinkClosed, SourceFile,
 };
@@ -328,6 +329,7 @@ pub fn read(
         now: HashMap::with_capacity(sessions.len()),
         kept: state.kept,
         account: ReadAccount::default(),
+        modified: file.stamp.modified(),
     };
     for session in &sessions {
         reading.session(session, sink)?;
@@ -367,6 +369,8 @@ struct Reading<'r> {
     now: HashMap<u64, Seen>,
     kept: Vec<Kept>,
     account: ReadAccount,
+    /// The time of a session that has none.
+    modified: Timestamp,
 }
 
 impl Reading<'_> {
@@ -430,6 +434,9 @@ impl Reading<'_> {
             Err(Stop::Store(error)) => return Err(self.store.error(error)),
         }
         let (rows, settled) = (telling.rows, telling.settled);
+        if telling.log.facts().created_at.is_none() {
+            telling.log.saw_time(self.modified);
+        }
         let log = telling.log.finish()?;
         if let Some(row) = settled
             && let Ok(mark) = self.format.mark_up_to(self.store, session, row)

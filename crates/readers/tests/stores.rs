@@ -172,6 +172,31 @@ const SAMPLES: &[Sample] = &[
         ".hermes/state.db",
         [2, 4, 6, 2, 2, 0],
     ),
+    (
+        "kiro",
+        "kiro/handmade-data-sqlite3/data.sqlite3",
+        ".local/share/kiro-cli/data.sqlite3",
+        [2, 2, 4, 2, 2, 0],
+    ),
+    (
+        "kiro",
+        "kiro/handmade-cli-envelope/.kiro",
+        ".kiro",
+        [1, 1, 2, 1, 1, 0],
+    ),
+    (
+        "kiro",
+        "kiro/handmade-v3-payload-layout/.kiro",
+        ".kiro",
+        [1, 1, 1, 0, 0, 0],
+    ),
+    // Everything of one request is one reply.
+    (
+        "warp",
+        "warp/handmade-agent-tables/warp.sqlite",
+        ".local/state/warp-terminal/warp.sqlite",
+        [1, 1, 1, 1, 1, 0],
+    ),
 ];
 
 #[test]

@@ -103,7 +103,8 @@ impl RowFormat for Database {
         }
         thread.end(telling)?;
         // Only what is still sent to the model can be gone on with.
-        if let Some(row) = row_id.filter(|_| !thread.had_inactive && after.is_none_or(|_| last.is_empty())) {
+        let may_go_on = !thread.had_inactive && !thread.in_review && last.is_empty();
+        if let Some(row) = row_id.filter(|_| may_go_on) {
             telling.settled(row);
         }
         Ok(())
