@@ -146,6 +146,10 @@ impl EventSink for Collected<'_> {
         Ok(())
     }
 
+    fn wants(&self, session_id: &str) -> bool {
+        session_id == self.session_id
+    }
+
     fn event(&mut self, event: Event) -> Result<(), SinkClosed> {
         if self.wanted {
             // A marker that cannot hold leaves the event off the surface; its words are shown all the same.

@@ -296,6 +296,12 @@ pub trait EventSink {
     /// a tool's answer is of no use to it may say so by [`EventSink::tool_text_wanted`]. Not every reader tells.
     fn record(&mut self, _bytes: &[u8]) {}
 
+    /// Whether the receiver wants anything of a session. A reader of a file that holds many may leave out those
+    /// that are not wanted; what it says of where it ended is then of no use to anybody.
+    fn wants(&self, _session_id: &str) -> bool {
+        true
+    }
+
     /// Whether the receiver has all it wants of this file. A reader may then end the session as far as it
     /// knows it, and leave the rest unread; what it says of where it ended is of no use to anybody.
     fn has_enough(&self) -> bool {

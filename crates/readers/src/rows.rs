@@ -332,7 +332,9 @@ pub fn read(
         modified: file.stamp.modified(),
     };
     for session in &sessions {
-        reading.session(session, sink)?;
+        if sink.wants(&session.id) {
+            reading.session(session, sink)?;
+        }
         if sink.has_enough() {
             break;
         }

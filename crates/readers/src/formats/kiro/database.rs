@@ -112,6 +112,10 @@ fn tell(turns: &mut Turns<'_, '_>, conversation: &Value) -> Result<(), SinkClose
     if let Some(model) = text(conversation, &["model_info", "model_id"]) {
         turns.log.facts().model = Some(model.to_owned());
     }
+    let history = list(conversation, &["history"]);
+    let begun = history
+        .first()
+        .and_then(|turn| time(turn, &["user", "timestamp"]));
     // What was said before a summary is no longer there.
     let summary = conversation.get("latest_summary").unwrap_or(&Value::Null);
     let summary = summary
@@ -119,9 +123,9 @@ fn tell(turns: &mut Turns<'_, '_>, conversation: &Value) -> Result<(), SinkClose
         .or_else(|| list(summary, &[]).first().and_then(Value::as_str));
     if let Some(summary) = summary {
         turns.log.facts().compactions += 1;
-        turns.replace_all(Message::text(summary).from_source("compaction"), None)?;
+        turns.replace_all(Message::text(summary).from_source("compaction"), begun)?;
     }
-    for turn in list(conversation, &["history"]) {
+    for turn in history {
         person(turns, turn.get("user").unwrap_or(&Value::Null))?;
         let metadata = turn.get("request_metadata").unwrap_or(&Value::Null);
         if let Some(model) = text(metadata, &["model_id"]) {

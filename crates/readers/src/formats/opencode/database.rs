@@ -218,7 +218,7 @@ impl Told<'_, '_> {
         };
         conversation.end()?;
         if told == 0 && after.is_none() {
-            let detail = "its messages are in the next generation's tables";
+            let detail = "messages in the tables of a newer generation";
             self.telling.lost(0, IssueCode::Unsupported, detail);
         }
         if !is_undone && let Some(row) = last {
