@@ -335,6 +335,11 @@ impl Catalogue for Memory {
         Ok(if exact.is_empty() { rows } else { exact })
     }
 
+    fn session(&self, session: SessionOrdinal) -> Result<Option<SessionRow>, StoreError> {
+        let rows = self.state().rows();
+        Ok(rows.into_iter().find(|row| row.ordinal == session))
+    }
+
     fn sessions_by_agent(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         let mut counts = BTreeMap::new();
         for row in self.state().rows() {

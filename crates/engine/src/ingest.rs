@@ -14,8 +14,10 @@ use lookback_model::hit::Presence;
 use lookback_model::ports::{
     Batch, Catalogue, FileCursor, FileFailure, FileId, FileRead, IndexWriter, SessionRead, StoreError,
 };
-use lookback_model::source::{IssueCode, ReadAccount, ReadCursor, ReadError, ReadOutcome, ReadSession};
-use lookback_model::{SessionSource, Timestamp};
+use lookback_model::source::{
+    IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome, ReadSession,
+};
+use lookback_model::{SessionOrdinal, SessionSource, Timestamp};
 use std::collections::HashMap;
 use std::error::Error;
 use std::io;
@@ -364,30 +366,34 @@ impl Ingest<'_> {
     /// when it does not have one of them.
     fn carry_over(&self, feed: &mut Feed<'_>) -> Result<bool, StoreError> {
         let unmentioned: Vec<_> = feed.unmentioned().collect();
-        for (id, ordinal) in unmentioned {
-            let rows = self.catalogue.find_sessions(id)?;
-            let Some(row) = rows.into_iter().find(|row| row.ordinal == *ordinal) else {
+        for (_, ordinal) in unmentioned {
+            let Some(session) = self.as_it_was(*ordinal)? else {
                 return Ok(false);
             };
-            let session = ReadSession {
+            feed.sessions.push(session);
+        }
+        Ok(true)
+    }
+
+    /// A session as the catalogue has it.
+    fn as_it_was(&self, ordinal: SessionOrdinal) -> Result<Option<SessionRead>, StoreError> {
+        let row = self.catalogue.session(ordinal)?;
+        Ok(row.map(|row| SessionRead {
+            ordinal,
+            session: ReadSession {
                 header: row.header,
                 facts: row.facts,
                 shadowed: row.shadowed,
-            };
-            feed.sessions.push(SessionRead {
-                ordinal: *ordinal,
-                session,
-                resume: row.resume,
-            });
-        }
-        Ok(true)
+            },
+            resume: row.resume,
+        }))
     }
 
     fn done(
         &self,
         task: &Task,
         known: &FileCursor,
-        feed: Feed<'_>,
+        mut feed: Feed<'_>,
         outcome: ReadOutcome,
         earlier: Option<&ReadAccount>,
     ) -> Result<(Outcome, Tally), StoreError> {
@@ -407,11 +413,7 @@ impl Ingest<'_> {
                 issue.detail.clone(),
             ));
         }
-        for &(_, ordinal) in &known.sessions {
-            if !feed.sessions.iter().any(|read| read.ordinal == ordinal) {
-                self.writer.retract(ordinal)?;
-            }
-        }
+        self.settle_unread(known, &mut feed, &outcome)?;
         let account = match earlier {
             Some(earlier) => {
                 let mut account = earlier.clone();
@@ -428,6 +430,30 @@ impl Ingest<'_> {
             sessions: feed.sessions,
         };
         Ok((Outcome::Read(Box::new(read), feed.titles), tally))
+    }
+}
+
+impl Ingest<'_> {
+    /// Takes back the sessions of earlier reads that this one did not give, but for those that an agent took out of
+    /// a database among others: they are found no more, and must not be lost.
+    fn settle_unread(
+        &self,
+        known: &FileCursor,
+        feed: &mut Feed<'_>,
+        outcome: &ReadOutcome,
+    ) -> Result<(), StoreError> {
+        let holds_many = matches!(outcome.cursor.position, Position::Rows { .. });
+        for (id, ordinal) in &known.sessions {
+            if feed.sessions.iter().any(|read| read.ordinal == *ordinal) {
+                continue;
+            }
+            let is_read = feed.sessions.iter().any(|read| read.session.header.id == *id);
+            match self.as_it_was(*ordinal)?.filter(|_| holds_many && !is_read) {
+                Some(session) => feed.sessions.push(session),
+                None => self.writer.retract(*ordinal)?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -326,6 +326,10 @@ impl Catalogue for Index {
         self.read(Vec::new(), |connection| read::find_sessions(connection, id))
     }
 
+    fn session(&self, session: SessionOrdinal) -> std::result::Result<Option<SessionRow>, StoreError> {
+        self.read(None, |connection| read::session(connection, session))
+    }
+
     fn age(&self) -> std::result::Result<IndexAge, StoreError> {
         self.read(IndexAge::default(), read::age)
     }

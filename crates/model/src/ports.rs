@@ -289,6 +289,12 @@ pub trait Catalogue: Send + Sync {
     /// [`StoreError`] when the catalogue cannot be read.
     fn find_sessions(&self, id: &str) -> Result<Vec<SessionRow>, StoreError>;
 
+    /// The session of a number, whether or not another file has a fuller one of the same id.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the catalogue cannot be read.
+    fn session(&self, session: SessionOrdinal) -> Result<Option<SessionRow>, StoreError>;
+
     /// When the index was last brought up to date.
     ///
     /// # Errors

@@ -188,6 +188,12 @@ pub enum IssueCode {
     NoSessionHeader,
     /// Text of a record was cut because of its length.
     TextCut,
+    /// A database, or a part of it, that is no longer one.
+    DamagedDatabase,
+    /// A database that cannot be looked at without writing to it.
+    UnreadableDatabase,
+    /// Something in an encoding that this reader does not know.
+    Unsupported,
 }
 
 impl IssueCode {
@@ -206,6 +212,9 @@ impl IssueCode {
             Self::EmptyFile => "empty_file",
             Self::NoSessionHeader => "no_session_header",
             Self::TextCut => "text_cut",
+            Self::DamagedDatabase => "damaged_database",
+            Self::UnreadableDatabase => "unreadable_database",
+            Self::Unsupported => "unsupported",
         }
     }
 
@@ -247,6 +256,12 @@ pub enum Position {
     },
     /// At the end of a file that is always read whole.
     Whole,
+    /// At the last row of a database that holds several sessions, each of which is read on or read anew by
+    /// itself. Sessions that such a read does not mention are as they were.
+    Rows {
+        /// How many sessions it held.
+        sessions: u64,
+    },
 }
 
 /// Hashes of the first and the last bytes that were read: tells an appended file from a rewritten one.
@@ -299,6 +314,12 @@ pub trait EventSink {
     /// A record comes next that stands as these bytes in the file. A receiver that can tell from them that
     /// a tool's answer is of no use to it may say so by [`EventSink::tool_text_wanted`]. Not every reader tells.
     fn record(&mut self, _bytes: &[u8]) {}
+
+    /// Whether the receiver wants anything of a session. A reader of a file that holds many may leave out those
+    /// that are not wanted; what it says of where it ended is then of no use to anybody.
+    fn wants(&self, _session_id: &str) -> bool {
+        true
+    }
 
     /// Whether the receiver has all it wants of this file. A reader may then end the session as far as it
     /// knows it, and leave the rest unread; what it says of where it ended is of no use to anybody.

@@ -4,7 +4,9 @@
 //! [`SessionSource`](lookback_model::SessionSource), and one line in [`registry`]. What formats share:
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
 //! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it remembers small,
-//! [`walk`] finds files.
+//! [`walk`] finds files, [`sqlite`] opens agents' databases without leaving a trace in them, and [`rows`] reads the
+//! sessions of such a database as far as they changed, [`values`] looks into JSON of unreliable
+//! shape, [`whole`] reads files of lines that are rewritten.
 
 pub mod formats;
 pub mod lines;
@@ -12,4 +14,8 @@ pub mod log;
 pub mod mend;
 pub mod packed;
 pub mod registry;
+pub mod rows;
+pub mod sqlite;
+pub mod values;
 pub mod walk;
+pub mod whole;

@@ -248,6 +248,15 @@ fn finding(issues: &[&FileIssue]) -> Option<Finding> {
             format!("{} texts of {path} were cut for their length", issues.len()),
             look,
         ),
+        IssueCode::DamagedDatabase => (
+            format!("{path} is damaged: {}", first.detail),
+            format!("sqlite3 -readonly {quoted} 'PRAGMA integrity_check'"),
+        ),
+        IssueCode::UnreadableDatabase => (format!("{path}: {}", first.detail), format!("ls -l {quoted}*")),
+        IssueCode::Unsupported => (
+            format!("{path} holds {}, unknown to this lookback", first.detail),
+            "lookback --version   # a newer one may know it".to_owned(),
+        ),
     };
     Some(Finding { words, mend })
 }

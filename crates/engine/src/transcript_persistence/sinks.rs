@@ -77,6 +77,10 @@ impl EventSink for Whole<'_> {
         Ok(())
     }
 
+    fn wants(&self, session_id: &str) -> bool {
+        session_id == self.session_id
+    }
+
     fn event(&mut self, event: Event) -> Result<(), SinkClosed> {
         if self.is_wanted {
             self.events.push(event);

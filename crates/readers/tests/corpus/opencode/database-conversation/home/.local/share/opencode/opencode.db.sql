@@ -1,0 +1,26 @@
+-- A store of OpenCode, as far as it is read. :log
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, workspace_id text, parent_id text, directory text NOT NULL, title text NOT NULL, version text NOT NULL, permission text, agent text, revert text, time_created integer NOT NULL, time_updated integer NOT NULL, time_archived integer);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE event (id text PRIMARY KEY, aggregate_id text, seq integer, type text, data text);
+CREATE INDEX part_message_id_id_idx ON part (message_id, id);
+CREATE INDEX part_session_idx ON part (session_id);
+INSERT INTO session (id, project_id, parent_id, directory, title, version, permission, agent, revert, time_created, time_updated, time_archived) VALUES ('ses_b1', 'p1', NULL, '/home/dev/shop', 'Retry budget of the pool', '1.18.3', NULL, NULL, NULL, 1780304400000, 1780304400000, NULL);
+INSERT INTO message VALUES ('msg_01', 'ses_b1', 1780304401000, 1780304401000, '{"role": "user", "time": {"created": 1780304401000}}');
+INSERT INTO part VALUES ('prt_001', 'msg_01', 'ses_b1', 1780304401000, 1780304401000, '{"type": "text", "text": "\"why does the pool retry three times?\""}');
+INSERT INTO message VALUES ('msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"role": "assistant", "time": {"created": 1780304402000, "completed": 1780304402900}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}}');
+INSERT INTO part VALUES ('prt_002', 'msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"type": "step-start", "snapshot": "s"}');
+INSERT INTO part VALUES ('prt_003', 'msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"type": "reasoning", "text": "Look at the settings first."}');
+INSERT INTO part VALUES ('prt_004', 'msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"type": "text", "text": "I''ll look at the settings."}');
+INSERT INTO part VALUES ('prt_005', 'msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"type": "tool", "tool": "bash", "callID": "call_1", "state": {"status": "completed", "input": {"command": "cat pool.toml"}, "title": "bash", "metadata": {"exit": 0}, "time": {"start": 1780304402010, "end": 1780304402500}, "output": "retries = 3\n"}}');
+INSERT INTO part VALUES ('prt_006', 'msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"type": "tool", "tool": "bash", "callID": "call_2", "state": {"status": "completed", "input": {"command": "cat absent.toml"}, "title": "bash", "metadata": {"exit": 1}, "time": {"start": 1780304402010, "end": 1780304402500}, "output": "cat: absent.toml: No such file\n"}}');
+INSERT INTO part VALUES ('prt_007', 'msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"type": "text", "text": "pool.toml says so."}');
+INSERT INTO part VALUES ('prt_008', 'msg_02', 'ses_b1', 1780304402000, 1780304402000, '{"type": "step-finish", "reason": "stop"}');
+INSERT INTO message VALUES ('msg_03', 'ses_b1', 1780304460000, 1780304460000, '{"role": "user", "time": {"created": 1780304460000}}');
+INSERT INTO part VALUES ('prt_009', 'msg_03', 'ses_b1', 1780304460000, 1780304460000, '{"type": "text", "text": "draw it"}');
+INSERT INTO part VALUES ('prt_010', 'msg_03', 'ses_b1', 1780304460000, 1780304460000, '{"type": "file", "mime": "image/png", "filename": "a.png", "url": "data:image/png;base64,AAAABBBB"}');
+INSERT INTO part VALUES ('prt_011', 'msg_03', 'ses_b1', 1780304460000, 1780304460000, '{"type": "text", "text": "Called the Read tool with a.png", "synthetic": true}');
+INSERT INTO message VALUES ('msg_04', 'ses_b1', 1780304461000, 1780304461000, '{"role": "assistant", "time": {"created": 1780304461000, "completed": 1780304461900}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}}');
+INSERT INTO part VALUES ('prt_012', 'msg_04', 'ses_b1', 1780304461000, 1780304461000, '{"type": "tool", "tool": "webfetch", "callID": "call_3", "state": {"status": "error", "input": {"url": "https://example.com"}, "title": "webfetch", "metadata": {}, "time": {"start": 1780304461010, "end": 1780304461500}, "error": "the fetch timed out"}}');
+INSERT INTO message VALUES ('msg_05', 'ses_b1', 1780304463000, 1780304463000, '{"role": "assistant", "time": {"created": 1780304463000, "completed": 1780304463900}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}, "error": {"name": "APIError", "data": {"message": "overloaded"}}}');
+INSERT INTO event VALUES ('e1', 'ses_b1', 1, 'message.updated', '{"text": "repeated"}');

@@ -1,0 +1,23 @@
+-- A store of OpenCode, as far as it is read.
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, workspace_id text, parent_id text, directory text NOT NULL, title text NOT NULL, version text NOT NULL, permission text, agent text, revert text, time_created integer NOT NULL, time_updated integer NOT NULL, time_archived integer);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE event (id text PRIMARY KEY, aggregate_id text, seq integer, type text, data text);
+CREATE INDEX part_message_id_id_idx ON part (message_id, id);
+CREATE INDEX part_session_idx ON part (session_id);
+INSERT INTO session (id, project_id, parent_id, directory, title, version, permission, agent, revert, time_created, time_updated, time_archived) VALUES ('ses_d', 'p1', NULL, '/home/dev/shop', 'Damage', '1.18.3', NULL, NULL, NULL, 1780304400000, 1780304400000, NULL);
+INSERT INTO message VALUES ('msg_01', 'ses_d', 1780304401000, 1780304401000, '{"role": "user", "time": {"created": 1780304401000}}');
+INSERT INTO part VALUES ('prt_001', 'msg_01', 'ses_d', 1780304401000, 1780304401000, '{"type": "text", "text": "look"}');
+INSERT INTO part VALUES ('prt_002', 'msg_01', 'ses_d', 1780304401000, 1780304401000, '{"type":"text","text":"half');
+INSERT INTO part VALUES ('prt_003', 'msg_01', 'ses_d', 1780304401000, 1780304401000, '{"type":"text","text":"lone \ud83d half"}');
+INSERT INTO part VALUES ('prt_004', 'msg_01', 'ses_d', 1780304401000, 1780304401000, '{"type": "hologram", "of": "x"}');
+INSERT INTO message VALUES ('msg_02', 'ses_d', 1780304402000, 1780304402000, '{"role": "assistant", "time": {"created": 1780304402000}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}}');
+INSERT INTO part VALUES ('prt_005', 'msg_02', 'ses_d', 1780304402000, 1780304402000, '{"type": "text", "text": "Lo"}');
+INSERT INTO part VALUES ('prt_006', 'msg_02', 'ses_d', 1780304402000, 1780304402000, '{"type": "tool", "tool": "bash", "callID": "call_1", "state": {"status": "running", "input": {"command": "make"}, "title": "bash", "metadata": {}, "time": {"start": 1780304402010, "end": 1780304402500}}}');
+UPDATE part SET data = '{"type":"text","text":"Looking now."}', time_updated = time_updated + 5 WHERE id = 'prt_005';
+UPDATE part SET data = json_set(data, '$.state.status', 'completed', '$.state.output', 'made'), time_updated = time_updated + 9 WHERE id = 'prt_006';
+UPDATE message SET data = json_set(data, '$.time.completed', 1780304403000), time_updated = time_updated + 9 WHERE id = 'msg_02';
+UPDATE session SET title = 'Damage, looked at', time_updated = time_updated + 9;
+INSERT INTO message VALUES ('msg_03', 'ses_d', 1780304404000, 1780304404000, 'no document');
+INSERT INTO message VALUES ('msg_04', 'ses_d', 1780304405000, 1780304405000, '{"role": "user", "time": {"created": 1780304405000}}');
+INSERT INTO part VALUES ('prt_007', 'msg_04', 'ses_d', 1780304405000, 1780304405000, '{"type": "text", "text": "thanks"}');

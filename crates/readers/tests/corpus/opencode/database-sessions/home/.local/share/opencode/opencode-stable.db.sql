@@ -1,0 +1,28 @@
+-- A store of OpenCode, as far as it is read.
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, workspace_id text, parent_id text, directory text NOT NULL, title text NOT NULL, version text NOT NULL, permission text, agent text, revert text, time_created integer NOT NULL, time_updated integer NOT NULL, time_archived integer);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE event (id text PRIMARY KEY, aggregate_id text, seq integer, type text, data text);
+CREATE INDEX part_message_id_id_idx ON part (message_id, id);
+CREATE INDEX part_session_idx ON part (session_id);
+INSERT INTO session (id, project_id, parent_id, directory, title, version, permission, agent, revert, time_created, time_updated, time_archived) VALUES ('ses_main', 'p1', NULL, '/home/dev/shop', 'New session - 2026-06-01T10:00:00.000Z', '1.18.3', NULL, NULL, NULL, 1780304400000, 1780304400000, NULL);
+INSERT INTO session (id, project_id, parent_id, directory, title, version, permission, agent, revert, time_created, time_updated, time_archived) VALUES ('ses_child', 'p1', 'ses_main', '/home/dev/shop', 'Find the tests (@general subagent)', '1.18.3', NULL, 'general', NULL, 1780304400000, 1780304400000, NULL);
+INSERT INTO session (id, project_id, parent_id, directory, title, version, permission, agent, revert, time_created, time_updated, time_archived) VALUES ('ses_empty', 'p1', NULL, '/home/dev/shop', 'New session - 2026-06-01T10:00:01.000Z', '1.18.3', NULL, NULL, NULL, 1780304400000, 1780304400000, NULL);
+INSERT INTO session (id, project_id, parent_id, directory, title, version, permission, agent, revert, time_created, time_updated, time_archived) VALUES ('ses_run', 'p1', NULL, '/home/dev/shop', 'Count the rows', '1.18.3', '[{"permission":"question","pattern":"*","action":"deny"}]', NULL, NULL, 1780304400000, 1780304400000, NULL);
+INSERT INTO session (id, project_id, parent_id, directory, title, version, permission, agent, revert, time_created, time_updated, time_archived) VALUES ('ses_old', 'p1', NULL, '/home/dev/shop', 'Old work', '1.18.3', NULL, NULL, NULL, 1780304400000, 1780304400000, 1780304400099);
+INSERT INTO message VALUES ('msg_ses_main', 'ses_main', 1780304401000, 1780304401000, '{"role": "user", "time": {"created": 1780304401000}}');
+INSERT INTO part VALUES ('prt_001', 'msg_ses_main', 'ses_main', 1780304401000, 1780304401000, '{"type": "text", "text": "where are the tests"}');
+INSERT INTO message VALUES ('msg_ses_main_a', 'ses_main', 1780304402000, 1780304402000, '{"role": "assistant", "time": {"created": 1780304402000, "completed": 1780304402900}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}, "mode": "build"}');
+INSERT INTO part VALUES ('prt_002', 'msg_ses_main_a', 'ses_main', 1780304402000, 1780304402000, '{"type": "text", "text": "answer to where are the tests"}');
+INSERT INTO message VALUES ('msg_ses_child', 'ses_child', 1780304401000, 1780304401000, '{"role": "user", "time": {"created": 1780304401000}}');
+INSERT INTO part VALUES ('prt_003', 'msg_ses_child', 'ses_child', 1780304401000, 1780304401000, '{"type": "text", "text": "list every test file"}');
+INSERT INTO message VALUES ('msg_ses_child_a', 'ses_child', 1780304402000, 1780304402000, '{"role": "assistant", "time": {"created": 1780304402000, "completed": 1780304402900}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}, "mode": "general"}');
+INSERT INTO part VALUES ('prt_004', 'msg_ses_child_a', 'ses_child', 1780304402000, 1780304402000, '{"type": "text", "text": "answer to list every test file"}');
+INSERT INTO message VALUES ('msg_ses_run', 'ses_run', 1780304401000, 1780304401000, '{"role": "user", "time": {"created": 1780304401000}}');
+INSERT INTO part VALUES ('prt_005', 'msg_ses_run', 'ses_run', 1780304401000, 1780304401000, '{"type": "text", "text": "count the rows"}');
+INSERT INTO message VALUES ('msg_ses_run_a', 'ses_run', 1780304402000, 1780304402000, '{"role": "assistant", "time": {"created": 1780304402000, "completed": 1780304402900}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}, "mode": "build"}');
+INSERT INTO part VALUES ('prt_006', 'msg_ses_run_a', 'ses_run', 1780304402000, 1780304402000, '{"type": "text", "text": "answer to count the rows"}');
+INSERT INTO message VALUES ('msg_ses_old', 'ses_old', 1780304401000, 1780304401000, '{"role": "user", "time": {"created": 1780304401000}}');
+INSERT INTO part VALUES ('prt_007', 'msg_ses_old', 'ses_old', 1780304401000, 1780304401000, '{"type": "text", "text": "tidy up"}');
+INSERT INTO message VALUES ('msg_ses_old_a', 'ses_old', 1780304402000, 1780304402000, '{"role": "assistant", "time": {"created": 1780304402000, "completed": 1780304402900}, "parentID": "x", "modelID": "model-9", "providerID": "acme", "path": {"cwd": "/home/dev/shop", "root": "/home/dev/shop"}, "mode": "build"}');
+INSERT INTO part VALUES ('prt_008', 'msg_ses_old_a', 'ses_old', 1780304402000, 1780304402000, '{"type": "text", "text": "answer to tidy up"}');
