@@ -45,6 +45,23 @@ pub const GEMINI: Shapes = Shapes {
     ],
 };
 
+/// Qwen Code's records, and the documents that it wrote before.
+pub const QWEN: Shapes = Shapes {
+    paths: &[
+        "-srv-shop/chats/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "-srv-shop/chats/archive/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "shop/chats/session-2026-05-04T10-00-0b5e6a1c.json",
+    ],
+};
+
+/// Pi's sessions, and those that were delegated.
+pub const PI: Shapes = Shapes {
+    paths: &[
+        "--srv-shop--/2026-05-04T10-00-00-000Z_0b5e6a1c-0000-7000-8000-000000000001.jsonl",
+        "--srv-shop--/2026-05-04T10-00-00-000Z_0b5e6a1c-0000-7000-8000-000000000001/run/session.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

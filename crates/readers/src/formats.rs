@@ -3,3 +3,6 @@
 pub mod claude;
 pub mod codex;
 pub mod gemini;
+pub mod omp;
+pub mod pi;
+pub mod qwen;

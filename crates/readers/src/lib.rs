@@ -3,13 +3,24 @@
 //! Each agent has one file under [`formats`], an implementation of
 //! [`SessionSource`](lookback_model::SessionSource), and one line in [`registry`]. What formats share:
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
-//! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it remembers small,
-//! [`walk`] finds files.
+//! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it
+//! remembers small, [`walk`] finds files. Within the crate, `journal` reads append-only files and `document`
+//! whole ones, `lenient` takes fields of any type and `blocks` content in all its shapes, `window` and `tree`
+//! remember which record follows which, `telling` makes the events of a record, and `beside` reads small files
+//! beside a transcript.
 
+mod beside;
+mod blocks;
+mod document;
 pub mod formats;
+mod journal;
+mod lenient;
 pub mod lines;
 pub mod log;
 pub mod mend;
 pub mod packed;
 pub mod registry;
+mod telling;
+mod tree;
 pub mod walk;
+mod window;

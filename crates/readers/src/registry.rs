@@ -3,7 +3,10 @@
 use crate::formats::claude::Claude;
 use crate::formats::codex::Codex;
 use crate::formats::gemini::Gemini;
+use crate::formats::omp::OhMyPi;
+use crate::formats::pi::Pi;
+use crate::formats::qwen::Qwen;
 use lookback_model::SessionSource;
 
 /// All of them, in the order lists name them.
-pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini];
+pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini, &Qwen, &Pi, &OhMyPi];

@@ -1,0 +1,62 @@
+//! Reading a transcript that is one JSON document, rewritten whole on every change.
+
+use crate::journal::no_session;
+use crate::lines;
+use lookback_model::source::{
+    IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome, SourceFile,
+};
+use std::io::Read;
+
+/// The bytes of a document, condensed when it is long, and the account as far as it goes. A cursor says
+/// nothing about what changed in it, so there is no going on from one.
+///
+/// # Errors
+/// [`ReadError`] of a file that is empty, changes or cannot be read.
+pub(crate) fn read(
+    file: &SourceFile,
+    cursor: Option<&ReadCursor>,
+) -> Result<(Vec<u8>, ReadAccount), ReadError> {
+    let path = &file.path;
+    if cursor.is_some() {
+        return Err(ReadError::StaleCursor { path: path.clone() });
+    }
+    let mut input = lines::open(path)?;
+    let failed = |error| lines::io_error(path, error);
+    let size = input.metadata().map_err(failed)?.len();
+    let (mut bytes, cut) = if size > lines::CONDENSE_ABOVE as u64 {
+        lines::document(&input).map_err(failed)?
+    } else {
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).map_err(failed)?;
+        (bytes, 0)
+    };
+    let size = input.metadata().map_err(failed)?.len();
+    if size < bytes.len() as u64 {
+        return Err(ReadError::Changed { path: path.clone() });
+    }
+    if bytes.is_empty() {
+        return Err(no_session(file, IssueCode::EmptyFile, "it is empty"));
+    }
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        bytes.drain(..3);
+    }
+    let mut account = ReadAccount {
+        bytes: size,
+        ..ReadAccount::default()
+    };
+    if cut > 0 {
+        account.note(1, IssueCode::TextCut, format!("{cut} bytes of long text"));
+    }
+    Ok((bytes, account))
+}
+
+/// How reading a document ends.
+pub(crate) fn outcome(account: ReadAccount) -> ReadOutcome {
+    ReadOutcome {
+        cursor: ReadCursor {
+            position: Position::Whole,
+            state: String::new(),
+        },
+        account,
+    }
+}
