@@ -62,6 +62,14 @@ pub const PI: Shapes = Shapes {
     ],
 };
 
+/// Droid's sessions.
+pub const DROID: Shapes = Shapes {
+    paths: &[
+        "-srv-shop/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "old.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

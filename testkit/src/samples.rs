@@ -146,7 +146,10 @@ pub fn indexed_records(agent: &str) -> Vec<(PathBuf, Value)> {
     let prefix = format!("| `{agent}/");
     let rows = index.lines().filter(|line| line.starts_with(&prefix));
     rows.filter_map(|row| {
-        let mut cells = row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`'));
+        let mut cells = row
+            .trim_matches('|')
+            .split('|')
+            .map(|cell| cell.trim().trim_matches('`'));
         let (name, counts) = (cells.next()?, cells.next_back()?);
         Some((samples.join(name), serde_json::from_str(counts).ok()?))
     })

@@ -2,6 +2,7 @@
 
 pub mod claude;
 pub mod codex;
+pub mod droid;
 pub mod gemini;
 pub mod omp;
 pub mod pi;

@@ -2,6 +2,7 @@
 
 use crate::formats::claude::Claude;
 use crate::formats::codex::Codex;
+use crate::formats::droid::Droid;
 use crate::formats::gemini::Gemini;
 use crate::formats::omp::OhMyPi;
 use crate::formats::pi::Pi;
@@ -9,4 +10,4 @@ use crate::formats::qwen::Qwen;
 use lookback_model::SessionSource;
 
 /// All of them, in the order lists name them.
-pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini, &Qwen, &Pi, &OhMyPi];
+pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini, &Qwen, &Pi, &OhMyPi, &Droid];

@@ -21,6 +21,7 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("qwen", fuzzing::QWEN),
     ("pi", fuzzing::PI),
     ("omp", fuzzing::PI),
+    ("droid", fuzzing::DROID),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;
