@@ -70,6 +70,15 @@ pub const DROID: Shapes = Shapes {
     ],
 };
 
+/// Copilot CLI's logs, and its oldest documents.
+pub const COPILOT_CLI: Shapes = Shapes {
+    paths: &[
+        "0b5e6a1c-0000-4000-8000-000000000001/events.jsonl",
+        "0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "session_0b5e6a1c-0000-4000-8000-000000000001_1780308000000.json",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -2,6 +2,7 @@
 
 pub mod claude;
 pub mod codex;
+pub mod copilot_cli;
 pub mod droid;
 pub mod gemini;
 pub mod omp;

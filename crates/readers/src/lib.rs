@@ -5,12 +5,14 @@
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
 //! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it
 //! remembers small, [`walk`] finds files. Within the crate, `journal` reads append-only files and `document`
-//! whole ones, `lenient` takes fields of any type and `blocks` content in all its shapes, `window` and `tree`
+//! whole ones, `lenient` takes fields of any type and `blocks` and `chat`
+//! content and messages in all their shapes, `window` and `tree`
 //! remember which record follows which, `telling` makes the events of a record, and `beside` reads small files
 //! beside a transcript.
 
 mod beside;
 mod blocks;
+mod chat;
 mod document;
 pub mod formats;
 mod journal;

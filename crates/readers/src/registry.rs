@@ -2,6 +2,7 @@
 
 use crate::formats::claude::Claude;
 use crate::formats::codex::Codex;
+use crate::formats::copilot_cli::CopilotCli;
 use crate::formats::droid::Droid;
 use crate::formats::gemini::Gemini;
 use crate::formats::omp::OhMyPi;
@@ -10,4 +11,5 @@ use crate::formats::qwen::Qwen;
 use lookback_model::SessionSource;
 
 /// All of them, in the order lists name them.
-pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini, &Qwen, &Pi, &OhMyPi, &Droid];
+pub static SOURCES: &[&dyn SessionSource] =
+    &[&Claude, &Codex, &Gemini, &Qwen, &Pi, &OhMyPi, &Droid, &CopilotCli];

@@ -22,6 +22,7 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("pi", fuzzing::PI),
     ("omp", fuzzing::PI),
     ("droid", fuzzing::DROID),
+    ("copilot-cli", fuzzing::COPILOT_CLI),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;

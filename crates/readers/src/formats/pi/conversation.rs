@@ -150,6 +150,13 @@ impl Records for Conversation {
         }
         Ok(took)
     }
+
+    fn pause(&mut self, log: &mut SessionLog<'_>) -> Result<(), Stop> {
+        // Every start of the program leaves a session, whether or not anything is asked of it.
+        let facts = log.facts();
+        facts.hidden = facts.message_count() == 0;
+        Ok(())
+    }
 }
 
 impl Conversation {
