@@ -79,6 +79,16 @@ pub const COPILOT_CLI: Shapes = Shapes {
     ],
 };
 
+/// The logs of both of Kimi's programs.
+pub const KIMI: Shapes = Shapes {
+    paths: &[
+        "0f343b0931126a20f133d67c2b018a3b/0b5e6a1c-0000-4000-8000-000000000001/wire.jsonl",
+        "0f343b0931126a20f133d67c2b018a3b/0b5e6a1c-0000-4000-8000-000000000001/context.jsonl",
+        "wd_shop_0f343b093112/session_0b5e6a1c/agents/main/wire.jsonl",
+        "wd_shop_0f343b093112/session_0b5e6a1c/agents/agent-0/wire.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -5,6 +5,7 @@ pub mod codex;
 pub mod copilot_cli;
 pub mod droid;
 pub mod gemini;
+pub mod kimi;
 pub mod omp;
 pub mod pi;
 pub mod qwen;

@@ -5,11 +5,21 @@ use crate::formats::codex::Codex;
 use crate::formats::copilot_cli::CopilotCli;
 use crate::formats::droid::Droid;
 use crate::formats::gemini::Gemini;
+use crate::formats::kimi::Kimi;
 use crate::formats::omp::OhMyPi;
 use crate::formats::pi::Pi;
 use crate::formats::qwen::Qwen;
 use lookback_model::SessionSource;
 
 /// All of them, in the order lists name them.
-pub static SOURCES: &[&dyn SessionSource] =
-    &[&Claude, &Codex, &Gemini, &Qwen, &Pi, &OhMyPi, &Droid, &CopilotCli];
+pub static SOURCES: &[&dyn SessionSource] = &[
+    &Claude,
+    &Codex,
+    &Gemini,
+    &Qwen,
+    &Pi,
+    &OhMyPi,
+    &Droid,
+    &CopilotCli,
+    &Kimi,
+];

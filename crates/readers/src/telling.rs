@@ -4,8 +4,9 @@
 use crate::journal::Stop;
 use crate::log::{Draft, Placement, SessionLog};
 use lookback_model::Timestamp;
-use lookback_model::copies::key_of_id;
+use lookback_model::copies::{chained_key, key_of_id};
 use lookback_model::event::{ContentBlock, EventData};
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A record whose events are being told.
@@ -17,6 +18,8 @@ pub(crate) struct Telling<'l, 's> {
     pub id: Option<String>,
     /// What tells the record from others of its id.
     pub part: String,
+    /// The agent's id of the reply that the record is a part of.
+    pub reply: Option<String>,
     /// When it was written.
     pub time: Option<Timestamp>,
     /// Where the next event goes.
@@ -33,6 +36,7 @@ impl<'l, 's> Telling<'l, 's> {
             log,
             id: None,
             part: String::new(),
+            reply: None,
             time,
             placement: Placement::Append,
             events: 0,
@@ -51,6 +55,16 @@ impl<'l, 's> Telling<'l, 's> {
         self.place(data, placement)
     }
 
+    /// Tells an event of a record without an id, which is known by what was told before it.
+    pub(crate) fn chained(&mut self, data: EventData, chain: &mut Chain) -> Result<u64, Stop> {
+        let hash = hash_of(content_of(&data));
+        chain.0 = chained_key(chain.0, data.type_name(), &format!("{hash:x}"));
+        let placement = std::mem::replace(&mut self.placement, Placement::Append);
+        let mut draft = self.draft(data, placement);
+        draft.copy_key = chain.0;
+        self.append(draft)
+    }
+
     /// Tells an event that the model is not sent.
     pub(crate) fn aside(&mut self, data: EventData) -> Result<u64, Stop> {
         self.place(data, Placement::LogOnly)
@@ -66,6 +80,7 @@ impl<'l, 's> Telling<'l, 's> {
     pub(crate) fn draft(&mut self, data: EventData, placement: Placement) -> Draft {
         let mut draft = Draft::new(data, self.time);
         draft.placement = placement;
+        draft.reply_id.clone_from(&self.reply);
         if let Some(id) = &self.id {
             let key = match self.events {
                 0 => format!("{id}{}", self.part),
@@ -81,6 +96,30 @@ impl<'l, 's> Telling<'l, 's> {
     /// Tells an event that [`Self::draft`] made.
     pub(crate) fn append(&mut self, draft: Draft) -> Result<u64, Stop> {
         Ok(self.log.append(draft)?)
+    }
+}
+
+/// A key that goes on from the one of the event before; 0 before the first.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Chain(u64);
+
+impl Chain {
+    /// Whether there was no event yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// The content of an event of the conversation.
+pub(crate) fn content_of(data: &EventData) -> &[ContentBlock] {
+    match data {
+        EventData::UserMessage(message)
+        | EventData::SteeringMessage(message)
+        | EventData::AssistantMessage(message)
+        | EventData::ContextMessage(message) => &message.content,
+        EventData::ToolResult(result) => &result.content,
+        _ => &[],
     }
 }
 

@@ -23,6 +23,7 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("omp", fuzzing::PI),
     ("droid", fuzzing::DROID),
     ("copilot-cli", fuzzing::COPILOT_CLI),
+    ("kimi", fuzzing::KIMI),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;

@@ -7,10 +7,9 @@ use super::record::{Entry, Said};
 use crate::blocks::{Blocks, message};
 use crate::journal::{Records, Stop, Took};
 use crate::log::{Placement, SessionLog};
-use crate::telling::{Telling, hash_of};
+use crate::telling::{Chain, Telling, content_of, hash_of};
 use crate::tree::Tree;
 use crate::window::Anchor;
-use lookback_model::copies::chained_key;
 use lookback_model::event::{ContentBlock, EventData, Message, ToolResult, TurnEnd, TurnEndReason};
 use lookback_model::facts::TitleRank;
 use lookback_model::session::SessionKind;
@@ -42,7 +41,7 @@ pub(in crate::formats) struct Conversation {
     #[serde(skip_serializing_if = "Option::is_none")]
     forked_at: Option<Timestamp>,
     /// Key of the last message of a version without ids.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "Chain::is_empty")]
     chain: Chain,
     #[serde(skip)]
     agent: String,
@@ -52,19 +51,6 @@ pub(in crate::formats) struct Conversation {
     /// Entries before this read.
     #[serde(skip)]
     read_before: u64,
-}
-
-/// A key that goes on from the one before it; 0 when there is none.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-struct Chain(u64);
-
-impl std::ops::Not for &Chain {
-    type Output = bool;
-
-    fn not(self) -> bool {
-        self.0 == 0
-    }
 }
 
 impl Records for Conversation {
@@ -340,25 +326,13 @@ impl Conversation {
     }
 
     fn tell(&mut self, data: EventData, telling: &mut Telling<'_, '_>) -> Result<(), Stop> {
-        let (role, content): (&str, &[ContentBlock]) = match &data {
-            EventData::UserMessage(message) => ("user", &message.content),
-            EventData::AssistantMessage(message) => ("assistant", &message.content),
-            EventData::ToolResult(result) => ("result", &result.content),
-            EventData::ContextMessage(message) => ("context", &message.content),
-            _ => ("", &[]),
-        };
-        let hash = hash_of(content);
         if telling.id.is_some() {
             // Ids are short, so that two sessions may have the same one by chance.
-            telling.part = format!("#{hash:x}");
+            telling.part = format!("#{:x}", hash_of(content_of(&data)));
             telling.event(data)?;
-            return Ok(());
+        } else {
+            telling.chained(data, &mut self.chain)?;
         }
-        self.chain = Chain(chained_key(self.chain.0, role, &format!("{hash:x}")));
-        let placement = std::mem::replace(&mut telling.placement, Placement::Append);
-        let mut draft = telling.draft(data, placement);
-        draft.copy_key = self.chain.0;
-        telling.append(draft)?;
         Ok(())
     }
 }
