@@ -89,6 +89,11 @@ pub const KIMI: Shapes = Shapes {
     ],
 };
 
+/// Amp's threads.
+pub const AMP: Shapes = Shapes {
+    paths: &["T-0b5e6a1c-0000-4000-8000-000000000001.json"],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

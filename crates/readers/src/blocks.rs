@@ -46,6 +46,9 @@ pub(crate) struct Block<'a> {
     #[serde(borrow)]
     pub(crate) content: Box<Blocks<'a>>,
     pub(crate) is_error: Flag,
+    /// What a call came to, as Amp has it.
+    #[serde(borrow)]
+    pub(crate) run: Option<&'a RawValue>,
     #[serde(borrow)]
     source: Object<Source<'a>>,
     data: Length,
@@ -121,7 +124,10 @@ impl Block<'_> {
             "tool_use" | "toolCall" | "tool_call" => Some(ContentBlock::ToolCall {
                 id: self.id.get().to_owned(),
                 name: self.name.get().to_owned(),
-                arguments: arguments(self.input.or(self.arguments)),
+                arguments: match self.input.or(self.arguments) {
+                    Some(raw) => arguments(Some(raw)),
+                    None => self.text.get().to_owned(),
+                },
             }),
             "image" | "image_url" | "audio_url" | "video_url" | "document" | "file" => Some(self.media()),
             "tool_result" | "toolResult" => None,

@@ -1,10 +1,13 @@
 //! Reading a transcript that is one JSON document, rewritten whole on every change.
 
 use crate::journal::no_session;
-use crate::lines;
+use crate::{lines, mend};
 use lookback_model::source::{
     IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome, SourceFile,
 };
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
 use std::io::Read;
 
 /// The bytes of a document, condensed when it is long, and the account as far as it goes. A cursor says
@@ -48,6 +51,29 @@ pub(crate) fn read(
         account.note(1, IssueCode::TextCut, format!("{cut} bytes of long text"));
     }
     Ok((bytes, account))
+}
+
+/// The text of a document, mended when it is no JSON as it is.
+pub(crate) fn text(bytes: &[u8], account: &mut ReadAccount) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let is_json = serde_json::from_str::<IgnoredAny>(&text).is_ok();
+    // Halves of surrogate pairs are met only by who decodes the string.
+    if is_json && matches!(text, Cow::Borrowed(_)) && !text.contains("\\ud") && !text.contains("\\uD") {
+        return text.into_owned();
+    }
+    let mended = mend::mend(&text).into_owned();
+    if mended.as_bytes() != bytes {
+        account.note(1, IssueCode::Repaired, "bad escapes or bytes were replaced");
+    }
+    mended
+}
+
+/// A document of such text.
+///
+/// # Errors
+/// [`ReadError::NoSession`] when it is damaged beyond mending.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(file: &SourceFile, text: &'a str) -> Result<T, ReadError> {
+    serde_json::from_str(text).map_err(|error| no_session(file, IssueCode::NotJson, &error.to_string()))
 }
 
 /// How reading a document ends.

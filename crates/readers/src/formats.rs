@@ -1,5 +1,6 @@
 //! One module per agent.
 
+pub mod amp;
 pub mod claude;
 pub mod codex;
 pub mod copilot_cli;

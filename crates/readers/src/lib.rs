@@ -8,7 +8,7 @@
 //! whole ones, `lenient` takes fields of any type and `blocks` and `chat`
 //! content and messages in all their shapes, `window` and `tree`
 //! remember which record follows which, `telling` makes the events of a record, and `beside` reads small files
-//! beside a transcript.
+//! beside a transcript; `percent` decodes paths in addresses.
 
 mod beside;
 mod blocks;
@@ -21,6 +21,7 @@ pub mod lines;
 pub mod log;
 pub mod mend;
 pub mod packed;
+mod percent;
 pub mod registry;
 mod telling;
 mod tree;

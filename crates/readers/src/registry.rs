@@ -1,5 +1,6 @@
 //! The agents whose transcripts are read: one line each.
 
+use crate::formats::amp::Amp;
 use crate::formats::claude::Claude;
 use crate::formats::codex::Codex;
 use crate::formats::copilot_cli::CopilotCli;
@@ -22,4 +23,5 @@ pub static SOURCES: &[&dyn SessionSource] = &[
     &Droid,
     &CopilotCli,
     &Kimi,
+    &Amp,
 ];

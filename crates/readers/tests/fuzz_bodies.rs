@@ -24,6 +24,7 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("droid", fuzzing::DROID),
     ("copilot-cli", fuzzing::COPILOT_CLI),
     ("kimi", fuzzing::KIMI),
+    ("amp", fuzzing::AMP),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;

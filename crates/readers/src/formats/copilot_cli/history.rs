@@ -2,16 +2,14 @@
 
 use super::AGENT;
 use crate::chat::ChatMessage;
-use crate::journal::{Stop, no_session};
+use crate::document;
+use crate::journal::Stop;
 use crate::lenient::{List, Words};
 use crate::log::SessionLog;
 use crate::telling::Telling;
-use crate::{document, mend};
 use lookback_model::Timestamp;
 use lookback_model::event::EventData;
-use lookback_model::source::{
-    EventSink, IssueCode, ReadAccount, ReadCursor, ReadError, ReadOutcome, SourceFile,
-};
+use lookback_model::source::{EventSink, ReadAccount, ReadCursor, ReadError, ReadOutcome, SourceFile};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
@@ -32,18 +30,8 @@ pub(super) fn read(
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
     let (bytes, mut account) = document::read(file, cursor)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mended;
-    let history: History<'_> = match serde_json::from_str(&text) {
-        Ok(history) => history,
-        Err(_) => {
-            mended = mend::mend(&text).into_owned();
-            let history = serde_json::from_str(&mended)
-                .map_err(|error| no_session(file, IssueCode::NotJson, &error.to_string()))?;
-            account.note(1, IssueCode::Repaired, "bad escapes or bytes were replaced");
-            history
-        }
-    };
+    let text = document::text(&bytes, &mut account);
+    let history: History<'_> = document::parse(file, &text)?;
     let name = file.path.file_stem().unwrap_or_default().to_string_lossy();
     let in_name = || {
         let name = name.strip_prefix("session_").unwrap_or(&name);
