@@ -94,6 +94,16 @@ pub const AMP: Shapes = Shapes {
     paths: &["T-0b5e6a1c-0000-4000-8000-000000000001.json"],
 };
 
+/// Vibe's older sessions, its first documents, and the file that names the snapshot of a newer session.
+pub const VIBE: Shapes = Shapes {
+    paths: &[
+        "session_20260504_100000_0b5e6a1c/messages.jsonl",
+        "session_20260504_100000_0b5e6a1c/agents/helper/messages.jsonl",
+        "session_20260504_100000_0b5e6a1c.json",
+        "unified/0b5e6a1c-0000-4000-8000-000000000001/CURRENT",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -10,3 +10,4 @@ pub mod kimi;
 pub mod omp;
 pub mod pi;
 pub mod qwen;
+pub mod vibe;

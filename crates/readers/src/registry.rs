@@ -10,6 +10,7 @@ use crate::formats::kimi::Kimi;
 use crate::formats::omp::OhMyPi;
 use crate::formats::pi::Pi;
 use crate::formats::qwen::Qwen;
+use crate::formats::vibe::Vibe;
 use lookback_model::SessionSource;
 
 /// All of them, in the order lists name them.
@@ -24,4 +25,5 @@ pub static SOURCES: &[&dyn SessionSource] = &[
     &CopilotCli,
     &Kimi,
     &Amp,
+    &Vibe,
 ];

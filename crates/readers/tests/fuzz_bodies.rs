@@ -25,6 +25,7 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("copilot-cli", fuzzing::COPILOT_CLI),
     ("kimi", fuzzing::KIMI),
     ("amp", fuzzing::AMP),
+    ("vibe", fuzzing::VIBE),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;
