@@ -104,6 +104,14 @@ pub const VIBE: Shapes = Shapes {
     ],
 };
 
+/// What Grok Build sent to the terminal, and to the model.
+pub const GROK: Shapes = Shapes {
+    paths: &[
+        "%2Fsrv%2Fshop/0b5e6a1c-0000-7000-8000-000000000001/updates.jsonl",
+        "%2Fsrv%2Fshop/0b5e6a1c-0000-7000-8000-000000000001/chat_history.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -6,6 +6,7 @@ pub mod codex;
 pub mod copilot_cli;
 pub mod droid;
 pub mod gemini;
+pub mod grok;
 pub mod kimi;
 pub mod omp;
 pub mod pi;

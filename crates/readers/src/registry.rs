@@ -6,6 +6,7 @@ use crate::formats::codex::Codex;
 use crate::formats::copilot_cli::CopilotCli;
 use crate::formats::droid::Droid;
 use crate::formats::gemini::Gemini;
+use crate::formats::grok::Grok;
 use crate::formats::kimi::Kimi;
 use crate::formats::omp::OhMyPi;
 use crate::formats::pi::Pi;
@@ -26,4 +27,5 @@ pub static SOURCES: &[&dyn SessionSource] = &[
     &Kimi,
     &Amp,
     &Vibe,
+    &Grok,
 ];

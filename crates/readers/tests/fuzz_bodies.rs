@@ -26,6 +26,7 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("kimi", fuzzing::KIMI),
     ("amp", fuzzing::AMP),
     ("vibe", fuzzing::VIBE),
+    ("grok", fuzzing::GROK),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;
