@@ -112,6 +112,15 @@ pub const GROK: Shapes = Shapes {
     ],
 };
 
+/// The logs of DeepSeek's harness, plain and compressed.
+pub const DSH: Shapes = Shapes {
+    paths: &[
+        "--srv-shop--/0b5e6a1c/session.jsonl",
+        "--srv-shop--/0b5e6a1c/session.jsonl.zst",
+        "--srv-shop--/0b5e6a1c.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -5,6 +5,7 @@ pub mod claude;
 pub mod codex;
 pub mod copilot_cli;
 pub mod droid;
+pub mod dsh;
 pub mod gemini;
 pub mod grok;
 pub mod kimi;

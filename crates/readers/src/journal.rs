@@ -4,6 +4,7 @@
 //! another, still growing or without a line feed, that a file may have been replaced, and that it may hold
 //! no session, is the same for all formats and is dealt with here.
 
+use crate::document;
 use crate::lines::{self, Line, Lines};
 use crate::log::{LogState, SessionLog};
 use crate::mend::{self, Taken};
@@ -13,7 +14,7 @@ use lookback_model::source::{
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 
 /// What the records of a format mean. The implementor is what has to be remembered between two reads.
 pub(crate) trait Records: Default + Serialize + DeserializeOwned {
@@ -96,14 +97,7 @@ pub(crate) fn read<R: Records>(
     let mut input = lines::open(&file.path)?;
     let (at, state) = start::<R>(file, cursor, &mut input)?;
     input.seek(SeekFrom::Start(at.offset)).map_err(failed)?;
-    let mut reading = Reading {
-        file,
-        session: Session::Unknown(Some(sink)),
-        records: R::default(),
-        at,
-        account: ReadAccount::default(),
-        stop: None,
-    };
+    let mut reading = Reading::<R>::new(file, at, sink);
     if let Some(state) = state {
         reading.go_on(state)?;
     }
@@ -118,6 +112,39 @@ pub(crate) fn read<R: Records>(
         }
     }
     reading.finish(input)
+}
+
+/// Reads a transcript whole that comes from somewhere else than the file as it is, such as a decoder. What
+/// cannot be decoded at its end may still be written.
+pub(crate) fn read_whole<R: Records>(
+    file: &SourceFile,
+    cursor: Option<&ReadCursor>,
+    input: impl Read,
+    sink: &mut dyn EventSink,
+) -> Result<ReadOutcome, ReadError> {
+    if cursor.is_some() {
+        return Err(stale(file));
+    }
+    let mut reading = Reading::<R>::new(file, At::default(), sink);
+    let mut lines = Lines::new(input, 0);
+    loop {
+        match lines.next() {
+            Ok(Some(line)) => reading.line(&line),
+            Ok(None) => break,
+            Err(error) => {
+                let detail = format!("cannot decode the end: {error}");
+                let line = reading.at.line + 1;
+                reading.account.note(line, IssueCode::PartialTail, detail);
+                break;
+            }
+        }
+        if let Some(stop) = reading.stop {
+            return Err(stop.error(file));
+        }
+    }
+    let (_, mut account) = reading.end()?;
+    account.bytes = file.stamp.size;
+    Ok(document::outcome(account))
 }
 
 fn stale(file: &SourceFile) -> ReadError {
@@ -190,7 +217,18 @@ struct Reading<'f, 's, R> {
     stop: Option<Stop>,
 }
 
-impl<R: Records> Reading<'_, '_, R> {
+impl<'f, 's, R: Records> Reading<'f, 's, R> {
+    fn new(file: &'f SourceFile, at: At, sink: &'s mut dyn EventSink) -> Self {
+        Self {
+            file,
+            session: Session::Unknown(Some(sink)),
+            records: R::default(),
+            at,
+            account: ReadAccount::default(),
+            stop: None,
+        }
+    }
+
     fn go_on(&mut self, state: State<R>) -> Result<(), ReadError> {
         self.records = state.records;
         self.begin(state.id, Some(state.log), state.is_untimed)
@@ -312,18 +350,30 @@ impl<R: Records> Reading<'_, '_, R> {
         }
     }
 
-    fn finish(mut self, mut input: File) -> Result<ReadOutcome, ReadError> {
+    fn finish(self, mut input: File) -> Result<ReadOutcome, ReadError> {
+        let file = self.file;
         let changed = || ReadError::Changed {
-            path: self.file.path.clone(),
+            path: file.path.clone(),
         };
         let size = input
             .metadata()
-            .map_err(|error| lines::io_error(&self.file.path, error))?
+            .map_err(|error| lines::io_error(&file.path, error))?
             .len();
-        if size < self.at.offset {
+        let At { offset, line, .. } = self.at;
+        if size < offset {
             return Err(changed());
         }
-        let guard = lines::guard(&mut input, self.at.offset).map_err(|_| changed())?;
+        let guard = lines::guard(&mut input, offset).map_err(|_| changed())?;
+        let (state, account) = self.end()?;
+        let position = Position::Lines { offset, line, guard };
+        Ok(ReadOutcome {
+            cursor: ReadCursor { position, state },
+            account,
+        })
+    }
+
+    /// Ends the session for now; gives what a cursor keeps of it.
+    fn end(mut self) -> Result<(String, ReadAccount), ReadError> {
         let Session::Begun { id, mut log } = self.session else {
             let detail = "no line says which session it is";
             return Err(no_session(self.file, IssueCode::NoSessionHeader, detail));
@@ -342,15 +392,6 @@ impl<R: Records> Reading<'_, '_, R> {
             log: log.finish()?,
             records: self.records,
         };
-        let state = serde_json::to_string(&state).unwrap_or_default();
-        let position = Position::Lines {
-            offset: self.at.offset,
-            line: self.at.line,
-            guard,
-        };
-        Ok(ReadOutcome {
-            cursor: ReadCursor { position, state },
-            account: self.account,
-        })
+        Ok((serde_json::to_string(&state).unwrap_or_default(), self.account))
     }
 }

@@ -5,6 +5,7 @@ use crate::formats::claude::Claude;
 use crate::formats::codex::Codex;
 use crate::formats::copilot_cli::CopilotCli;
 use crate::formats::droid::Droid;
+use crate::formats::dsh::Dsh;
 use crate::formats::gemini::Gemini;
 use crate::formats::grok::Grok;
 use crate::formats::kimi::Kimi;
@@ -28,4 +29,5 @@ pub static SOURCES: &[&dyn SessionSource] = &[
     &Amp,
     &Vibe,
     &Grok,
+    &Dsh,
 ];

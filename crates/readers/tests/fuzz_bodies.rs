@@ -27,6 +27,7 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("amp", fuzzing::AMP),
     ("vibe", fuzzing::VIBE),
     ("grok", fuzzing::GROK),
+    ("dsh", fuzzing::DSH),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;
