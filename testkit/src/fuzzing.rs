@@ -47,6 +47,82 @@ pub const GEMINI: Shapes = Shapes {
     ],
 };
 
+/// Qwen Code's records, and the documents that it wrote before.
+pub const QWEN: Shapes = Shapes {
+    paths: &[
+        "-srv-shop/chats/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "-srv-shop/chats/archive/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "shop/chats/session-2026-05-04T10-00-0b5e6a1c.json",
+    ],
+};
+
+/// Pi's sessions, and those that were delegated.
+pub const PI: Shapes = Shapes {
+    paths: &[
+        "--srv-shop--/2026-05-04T10-00-00-000Z_0b5e6a1c-0000-7000-8000-000000000001.jsonl",
+        "--srv-shop--/2026-05-04T10-00-00-000Z_0b5e6a1c-0000-7000-8000-000000000001/run/session.jsonl",
+    ],
+};
+
+/// Droid's sessions.
+pub const DROID: Shapes = Shapes {
+    paths: &[
+        "-srv-shop/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "old.jsonl",
+    ],
+};
+
+/// Copilot CLI's logs, and its oldest documents.
+pub const COPILOT_CLI: Shapes = Shapes {
+    paths: &[
+        "0b5e6a1c-0000-4000-8000-000000000001/events.jsonl",
+        "0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "session_0b5e6a1c-0000-4000-8000-000000000001_1780308000000.json",
+    ],
+};
+
+/// The logs of both of Kimi's programs.
+pub const KIMI: Shapes = Shapes {
+    paths: &[
+        "0f343b0931126a20f133d67c2b018a3b/0b5e6a1c-0000-4000-8000-000000000001/wire.jsonl",
+        "0f343b0931126a20f133d67c2b018a3b/0b5e6a1c-0000-4000-8000-000000000001/context.jsonl",
+        "wd_shop_0f343b093112/session_0b5e6a1c/agents/main/wire.jsonl",
+        "wd_shop_0f343b093112/session_0b5e6a1c/agents/agent-0/wire.jsonl",
+    ],
+};
+
+/// Amp's threads.
+pub const AMP: Shapes = Shapes {
+    paths: &["T-0b5e6a1c-0000-4000-8000-000000000001.json"],
+};
+
+/// Vibe's older sessions, its first documents, and the file that names the snapshot of a newer session.
+pub const VIBE: Shapes = Shapes {
+    paths: &[
+        "session_20260504_100000_0b5e6a1c/messages.jsonl",
+        "session_20260504_100000_0b5e6a1c/agents/helper/messages.jsonl",
+        "session_20260504_100000_0b5e6a1c.json",
+        "unified/0b5e6a1c-0000-4000-8000-000000000001/CURRENT",
+    ],
+};
+
+/// What Grok Build sent to the terminal, and to the model.
+pub const GROK: Shapes = Shapes {
+    paths: &[
+        "%2Fsrv%2Fshop/0b5e6a1c-0000-7000-8000-000000000001/updates.jsonl",
+        "%2Fsrv%2Fshop/0b5e6a1c-0000-7000-8000-000000000001/chat_history.jsonl",
+    ],
+};
+
+/// The logs of DeepSeek's harness, plain and compressed.
+pub const DSH: Shapes = Shapes {
+    paths: &[
+        "--srv-shop--/0b5e6a1c/session.jsonl",
+        "--srv-shop--/0b5e6a1c/session.jsonl.zst",
+        "--srv-shop--/0b5e6a1c.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -3,19 +3,32 @@
 //! Each agent has one file under [`formats`], an implementation of
 //! [`SessionSource`](lookback_model::SessionSource), and one line in [`registry`]. What formats share:
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
-//! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it remembers small,
-//! [`walk`] finds files, [`sqlite`] opens agents' databases without leaving a trace in them, and [`rows`] reads the
-//! sessions of such a database as far as they changed, [`values`] looks into JSON of unreliable
-//! shape, [`whole`] reads files of lines that are rewritten.
+//! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it
+//! remembers small, [`walk`] finds files, [`sqlite`] opens agents' databases without leaving a trace in them, and
+//! [`rows`] reads the sessions of such a database as far as they changed, [`values`] looks into JSON of unreliable
+//! shape, [`whole`] reads files of lines that are rewritten. Within the crate, `journal` reads append-only files and
+//! `document` whole ones, `lenient` takes fields of any type and `blocks` and `chat` content and messages in all
+//! their shapes, `window` and `tree` remember which record follows which, `telling` makes the events of a record,
+//! and `beside` reads small files beside a transcript; `percent` decodes paths in addresses.
 
+mod beside;
+mod blocks;
+mod chat;
+mod document;
 pub mod formats;
+mod journal;
+mod lenient;
 pub mod lines;
 pub mod log;
 pub mod mend;
 pub mod packed;
+mod percent;
 pub mod registry;
 pub mod rows;
 pub mod sqlite;
+mod telling;
+mod tree;
 pub mod values;
 pub mod walk;
 pub mod whole;
+mod window;

@@ -1,13 +1,14 @@
 //! Every format against its folder of cases: `corpus/<agent>/<case>/home` is a home folder,
 //! `expected.json` beside it says what reading it must give. A new case is a new folder; run with
-//! `LOOKBACK_UPDATE_EXPECTED=1` to write its `expected.json`, then read it before you believe it.
+//! `LOOKBACK_UPDATE_EXPECTED=1` to write its `expected.json`, then read it before you believe it. While you
+//! work on a format, `LOOKBACK_CORPUS=agent` leaves out all others.
 //!
 //! A database is written down as the statements that made it, one to a line: `x.db.sql` becomes `x.db`, and `:log`
 //! at the end of a file's first line leaves its content in the database's log. `@HOME@` stands for the home.
 //!
 //! Properties: the expected events, facts and losses; for each line-based file of each case that reading it in two
 //! parts, cut at any byte, gives what reading it whole gives; for each database that reading it after each
-//! statement of its making does; and that every log is one that a store of logs would take.
+//! statement of its making does; and that every log is one that a store of logs would take. A database with damage anywhere gives what is left, or says that it is damaged.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,6 +20,12 @@ use lookback_testkit::reading::{self, Kept};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+fn sources() -> impl Iterator<Item = &'static dyn SessionSource> {
+    let only = std::env::var("LOOKBACK_CORPUS").unwrap_or_default();
+    let all = SOURCES.iter().copied();
+    all.filter(move |source| only.is_empty() || source.agent() == only)
+}
 
 fn cases(source: &dyn SessionSource) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -122,13 +129,11 @@ fn copy(from: &Path, to: &Path, home: &Path) {
 #[test]
 fn cases_read_as_expected() {
     let mut wrong = Vec::new();
-    for case in SOURCES
-        .iter()
-        .flat_map(|source| cases(*source).into_iter().map(move |case| (source, case)))
+    for (source, case) in
+        sources().flat_map(|source| cases(source).into_iter().map(move |case| (source, case)))
     {
-        let (source, case) = case;
         let home = Home::of(&case);
-        let seen = serde_json::to_string_pretty(&reading::describe(*source, &home.path)).unwrap() + "\n";
+        let seen = serde_json::to_string_pretty(&reading::describe(source, &home.path)).unwrap() + "\n";
         let seen = seen.replace(&home.path.display().to_string(), AT_HOME);
         let expected = case.join("expected.json");
         if std::env::var_os("LOOKBACK_UPDATE_EXPECTED").is_some() {
@@ -152,10 +157,10 @@ fn cases_read_as_expected() {
 
 #[test]
 fn cases_read_in_parts_as_whole() {
-    for source in SOURCES {
-        for case in cases(*source) {
+    for source in sources() {
+        for case in cases(source) {
             let home = Home::of(&case);
-            let found = reading::discover(*source, &Environment::at_home(&home.path));
+            let found = reading::discover(source, &Environment::at_home(&home.path));
             for file in found.files {
                 if home.databases.iter().any(|(database, _)| *database == file.path) {
                     continue;
@@ -165,7 +170,7 @@ fn cases_read_in_parts_as_whole() {
                 let step = (length / 100).max(1);
                 let folder = tempfile::tempdir().unwrap();
                 for cut in (0..=length).step_by(step) {
-                    if let Err(error) = reading::read_in_parts(*source, &file, cut, folder.path()) {
+                    if let Err(error) = reading::read_in_parts(source, &file, cut, folder.path()) {
                         panic!("{}: {error}", file.path.display());
                     }
                 }
@@ -174,30 +179,133 @@ fn cases_read_in_parts_as_whole() {
     }
 }
 
-//! A database is written down as the statements that made it, one to a line: `x.db.sql` becomes `x.db`, and `:log`
-//! at the end of a file's first line leaves its content in the database's log. `@HOME@` stands for the home.
-//!
-//! Properties: the expected events, facts and losses; for each line-based file of each case that reading it in two
-//! parts, cut at any byte, gives what reading it whole gives; for each database that reading it after each
-//! statement of its making does; and that every log is one that a store of logs would take.
-
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use lookback_model::session_query::validate_log;
-use lookback_model::source::{ReadAccount, ReadCursor, ReadError, SourceFile};
+#[test]
+fn databases_read_while_they_grow_as_whole() {
+    for source in sources() {
+        for case in cases(source) {
+            let home = Home::of(&case);
+            let found = reading::discover(source, &Environment::at_home(&home.path));
+            for (database, statements) in &home.databases {
+                if let Some(file) = found.files.iter().find(|file| file.path == *database) {
+                    reads_while_it_grows(source, file, statements);
                 }
             }
         }
     }
-//! A database is written down as the statements that made it, one to a line: `x.db.sql` becomes `x.db`, and `:log`
-//! at the end of a file's first line leaves its content in the database's log. `@HOME@` stands for the home.
-//!
-//! Properties: the expected events, facts and losses; for each line-based file of each case that reading it in two
-//! parts, cut at any byte, gives what reading it whole gives; for each database that reading it after each
-//! statement of its making does; and that every log is one that a store of logs would take.
+}
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+fn reads_while_it_grows(source: &dyn SessionSource, file: &SourceFile, statements: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = SourceFile {
+        path: folder.path().join(file.path.file_name().unwrap()),
+        ..file.clone()
+    };
+    let read = |cursor: Option<&ReadCursor>, kept: &mut Kept| {
+        source.read(&reading::source_file(&copy), cursor, kept)
+    };
+    let (mut parts, mut cursor) = (Kept::default(), None);
+    let mut account = ReadAccount::default();
+    for statement in statements.lines().filter(|line| !line.starts_with("--")) {
+        Connection::open(&copy.path)
+            .unwrap()
+            .execute_batch(statement)
+            .unwrap();
+        let outcome = match read(cursor.as_ref(), &mut parts) {
+            Ok(outcome) => outcome,
+            Err(ReadError::NoSession { .. }) if cursor.is_none() => continue,
+            Err(error) => panic!("{}: {statement}: {error}", file.path.display()),
+        };
+        account.add(&outcome.account);
+        // A session that was told anew takes the place of what was told of it before.
+        let mut newest = std::collections::HashSet::new();
+        parts.sessions.reverse();
+        parts.sessions.retain(|session| newest.insert(session.id.clone()));
+        cursor = Some(outcome.cursor);
+    }
+    let mut whole = Kept::default();
+    let outcome = read(None, &mut whole);
+    let Ok(outcome) = outcome else {
+        return;
+    };
+    let is_held = |id: &str| whole.sessions.iter().any(|session| session.id == id);
+    parts.sessions.retain(|session| is_held(&session.id));
+    for kept in [&mut parts, &mut whole] {
+        kept.sessions.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+    for (part, whole) in parts.sessions.iter().zip(&whole.sessions) {
+        assert_eq!(part, whole, "{}", file.path.display());
+    }
+    assert_eq!(parts.sessions.len(), whole.sessions.len());
+    assert!(account.lines >= outcome.account.lines, "{}", file.path.display());
+}
 
-use lookback_model::session_query::validate_log;
-use lookback_model::source::{ReadAccount, ReadCursor, ReadError, SourceFile};
+#[test]
+fn damaged_databases_give_what_is_left() {
+    for source in sources() {
+        for case in cases(source) {
+            let home = Home::of(&case);
+            let found = reading::discover(source, &Environment::at_home(&home.path));
+            for (database, statements) in &home.databases {
+                let Some(file) = found.files.iter().find(|file| file.path == *database) else {
+                    continue;
+                };
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join(database.file_name().unwrap());
+                run(&Connection::open(&path).unwrap(), statements);
+                let copy = SourceFile { path, ..file.clone() };
+                let whole = fs::read(&copy.path).unwrap();
+                for (at, filling) in (0..whole.len())
+                    .step_by(997)
+                    .zip([0, 0xFF, b'7'].into_iter().cycle())
+                {
+                    let mut damaged = whole.clone();
+                    let end = (at + 24).min(damaged.len());
+                    damaged.get_mut(at..end).unwrap().fill(filling);
+                    fs::write(&copy.path, &damaged).unwrap();
+                    reads_what_is_left(source, &copy);
+                }
+            }
+        }
+    }
+}
+
+fn reads_what_is_left(source: &dyn SessionSource, file: &SourceFile) {
+    let mut kept = Kept::default();
+    match source.read(file, None, &mut kept) {
+        Ok(outcome) => {
+            let account = outcome.account;
+            let sum = account.records + account.bookkeeping + account.blank + account.lost;
+            assert_eq!(account.lines, sum, "{account:?}");
+            for session in &kept.sessions {
+                lookback_model::Surface::of(&session.events).unwrap();
+                assert!(session.session.is_some());
+            }
+        }
+        Err(ReadError::NoSession { .. } | ReadError::Io { .. }) => {}
+        Err(error) => panic!("{}: {error}", file.path.display()),
+    }
+}
+
+/// Property: the log of every session of every case keeps the rules that appended events keep.
+#[test]
+fn logs_keep_the_rules_of_logs() {
+    let mut events = 0;
+    for source in sources() {
+        for case in cases(source) {
+            let home = Home::of(&case);
+            let found = reading::discover(source, &Environment::at_home(&home.path));
+            for file in found.files {
+                let mut kept = reading::Kept::default();
+                // A file that cannot be read gives the events before the fault.
+                let _ = source.read(&file, None, &mut kept);
+                for session in kept.sessions {
+                    if let Err(error) = validate_log(&session.events) {
+                        panic!("{}: {error}", file.path.display());
+                    }
+                    events += session.events.len();
+                }
+            }
+        }
+    }
+    assert!(events > 0);
 }

@@ -20,7 +20,6 @@ mod queue;
 mod read;
 mod record;
 mod side;
-mod window;
 mod words;
 
 use lookback_model::session::SessionKind;

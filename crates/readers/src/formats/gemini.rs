@@ -1,12 +1,11 @@
 //! Gemini CLI: one JSON document per session up to version 0.38, an append-only log of messages since.
 
-mod calls;
-mod document;
+pub(in crate::formats) mod calls;
+pub(in crate::formats) mod document;
 mod journal;
-mod lenient;
-mod message;
+pub(in crate::formats) mod message;
 mod project;
-mod record;
+pub(in crate::formats) mod record;
 mod replay;
 
 use crate::walk::{Class, Walk};
@@ -163,13 +162,4 @@ fn is_begun(journal: &Path, document: &SourceFile) -> bool {
             && memchr::memmem::find(line, b"\"sessionId\"").is_some()
     });
     has_header && length >= document.stamp.size / 4
-}
-
-/// A file without a session.
-fn no_session(file: &SourceFile, code: IssueCode, detail: &str) -> ReadError {
-    ReadError::NoSession {
-        path: file.path.clone(),
-        code,
-        detail: detail.to_owned(),
-    }
 }

@@ -4,9 +4,9 @@
 use super::prompts::Prompts;
 use super::queue::Queue;
 use super::record::{Record, Text};
-use super::window::{Anchor, Window, hash_of_id};
 use crate::log::{Draft, LogState, Placement, SessionLog};
 use crate::mend::Taken;
+use crate::window::{Anchor, Window, hash_of_id};
 use lookback_model::event::EventData;
 use lookback_model::session::SessionKind;
 use lookback_model::source::{EventSink, SinkClosed};

@@ -3,7 +3,7 @@
 use super::conversation::{Conversation, Halt, LinesOf, is_conversation};
 use super::messages::program_source;
 use super::record::Record;
-use super::window::hash_of_id;
+use crate::window::hash_of_id;
 use lookback_model::facts::TitleRank;
 
 /// Summaries that wait for their conversation's last record.

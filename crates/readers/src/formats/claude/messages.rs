@@ -3,9 +3,9 @@
 use super::content::{hash_of, media, reply_block, result_content, take_apart};
 use super::conversation::{Conversation, Halt, Origin, draft};
 use super::record::{Attachment, Block, Content, Record};
-use super::window::{Anchor, hash_of_id};
 use super::words;
 use crate::log::Placement;
+use crate::window::{Anchor, hash_of_id};
 use lookback_model::event::{ContentBlock, EventData, Message, ToolResult};
 
 impl Conversation<'_> {

@@ -2,7 +2,8 @@
 //! of its content, as the model's interface has them.
 
 use super::message::{media, push_text};
-use super::record::{Content, Record, ToolCall, readable};
+use super::record::{Content, Record, ToolCall};
+use crate::lenient::readable;
 use crate::mend;
 use lookback_model::Timestamp;
 use lookback_model::event::{self, ContentBlock, EventData, ToolResult};
@@ -10,12 +11,12 @@ use serde_json::value::RawValue;
 use std::collections::HashSet;
 
 /// What tells one call from another.
-pub(super) fn call_key(id: &str) -> u64 {
+pub(in crate::formats) fn call_key(id: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(id.as_bytes())
 }
 
 /// Answers among the parts of a person's message, which is how the model's interface carries them.
-pub(super) fn answers(content: &Content<'_>, calls: &HashSet<u64>) -> Vec<ToolResult> {
+pub(in crate::formats) fn answers(content: &Content<'_>, calls: &HashSet<u64>) -> Vec<ToolResult> {
     let responses = content
         .0
         .iter()
@@ -39,15 +40,15 @@ pub(super) fn answers(content: &Content<'_>, calls: &HashSet<u64>) -> Vec<ToolRe
 
 /// A call of a message, from wherever the message names it.
 #[derive(Debug)]
-pub(super) struct Call<'r> {
-    pub(super) id: &'r str,
+pub(in crate::formats) struct Call<'r> {
+    pub(in crate::formats) id: &'r str,
     name: &'r str,
     args: Option<&'r RawValue>,
     record: Option<&'r ToolCall<'r>>,
 }
 
 /// The calls of a message in order: recorded ones, and those that stand among its parts only.
-pub(super) fn calls<'r>(record: &'r Record<'r>) -> Vec<Call<'r>> {
+pub(in crate::formats) fn calls<'r>(record: &'r Record<'r>) -> Vec<Call<'r>> {
     let recorded = record.tool_calls.get().iter().map(|call| Call {
         id: call.id.get(),
         name: call.name.get(),
@@ -84,7 +85,7 @@ pub(super) fn calls<'r>(record: &'r Record<'r>) -> Vec<Call<'r>> {
 
 impl Call<'_> {
     /// As a block of a message.
-    pub(super) fn block(&self) -> ContentBlock {
+    pub(in crate::formats) fn block(&self) -> ContentBlock {
         ContentBlock::ToolCall {
             id: self.id.to_owned(),
             name: self.name.to_owned(),
@@ -93,7 +94,7 @@ impl Call<'_> {
     }
 
     /// As an event of its own.
-    pub(super) fn event(&self) -> EventData {
+    pub(in crate::formats) fn event(&self) -> EventData {
         EventData::ToolCall(event::ToolCall {
             call_id: self.id.to_owned(),
             name: self.name.to_owned(),
@@ -113,12 +114,12 @@ impl Call<'_> {
     }
 
     /// When the call was recorded.
-    pub(super) fn time(&self) -> Option<Timestamp> {
+    pub(in crate::formats) fn time(&self) -> Option<Timestamp> {
         Timestamp::parse(self.record?.timestamp.get())
     }
 
     /// Whether the call has ended.
-    pub(super) fn is_answered(&self) -> bool {
+    pub(in crate::formats) fn is_answered(&self) -> bool {
         self.record.is_some_and(|call| {
             let status = call.status.get();
             !call.result.0.is_empty() || matches!(status, "success" | "error" | "cancelled")
@@ -126,7 +127,7 @@ impl Call<'_> {
     }
 
     /// Its answer: the result, else what the terminal showed.
-    pub(super) fn answer(&self) -> ToolResult {
+    pub(in crate::formats) fn answer(&self) -> ToolResult {
         let mut answer = ToolResult {
             call_id: self.id.to_owned(),
             ..ToolResult::default()

@@ -1,57 +1,26 @@
 //! The older form: one JSON document a session, rewritten whole on every change.
 
 use super::journal::{begin, take_metadata};
-use super::lenient::{Object, Words};
-use super::no_session;
 use super::record::Record;
 use super::replay::Stop;
-use crate::{lines, mend};
+use crate::journal::no_session;
+use crate::lenient::{Object, Words};
+use crate::{document, mend};
 use lookback_model::source::{
-    EventSink, IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome, SourceFile,
+    EventSink, IssueCode, ReadAccount, ReadCursor, ReadError, ReadOutcome, SourceFile,
 };
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Read;
 
 /// Reads a document. A cursor says nothing about what changed in it, so there is no going on from one.
-pub(super) fn read(
+pub(in crate::formats) fn read(
     file: &SourceFile,
     cursor: Option<&ReadCursor>,
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
-    if cursor.is_some() {
-        return Err(ReadError::StaleCursor {
-            path: file.path.clone(),
-        });
-    }
-    let mut input = lines::open(&file.path)?;
-    let failed = |error| lines::io_error(&file.path, error);
-    let size = input.metadata().map_err(failed)?.len();
-    let (bytes, cut) = if size > lines::CONDENSE_ABOVE as u64 {
-        lines::document(&input).map_err(failed)?
-    } else {
-        let mut bytes = Vec::new();
-        input.read_to_end(&mut bytes).map_err(failed)?;
-        (bytes, 0)
-    };
-    let size = input.metadata().map_err(failed)?.len();
-    if size < bytes.len() as u64 {
-        return Err(ReadError::Changed {
-            path: file.path.clone(),
-        });
-    }
-    if bytes.is_empty() {
-        return Err(no_session(file, IssueCode::EmptyFile, "it is empty"));
-    }
-    let mut account = ReadAccount {
-        bytes: size,
-        ..ReadAccount::default()
-    };
-    if cut > 0 {
-        account.note(1, IssueCode::TextCut, format!("{cut} bytes of long text"));
-    }
-    let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes));
+    let (bytes, account) = document::read(file, cursor)?;
+    let text = String::from_utf8_lossy(&bytes);
     let document = Document::parse(&text);
     let is_repaired = matches!(text, Cow::Owned(_));
     if document.error.as_ref().is_none_or(serde_json::Error::is_eof) {
@@ -121,13 +90,7 @@ fn tell(
         replay.log.saw_time(file.stamp.modified());
     }
     replay.finish()?;
-    Ok(ReadOutcome {
-        cursor: ReadCursor {
-            position: Position::Whole,
-            state: String::new(),
-        },
-        account,
-    })
+    Ok(document::outcome(account))
 }
 
 /// A document as far as it could be parsed.

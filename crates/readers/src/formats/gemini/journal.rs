@@ -1,8 +1,9 @@
 //! The append-only form: one record a line, read from where the last read ended.
 
+use super::project;
 use super::record::Record;
 use super::replay::{Replay, ReplayState, Stop};
-use super::{AGENT, no_session, project};
+use crate::journal::no_session;
 use crate::lines::{self, Line, Lines};
 use crate::log::SessionLog;
 use crate::mend::{self, Taken};
@@ -219,7 +220,7 @@ pub(super) fn begin<'s>(
     sink: &'s mut dyn EventSink,
 ) -> Result<Replay<'s>, lookback_model::source::SinkClosed> {
     let is_new = state.is_none();
-    let mut replay = Replay::begin(AGENT, state, |log| SessionLog::begin(sink, session_id, log))?;
+    let mut replay = Replay::begin(&file.agent, state, |log| SessionLog::begin(sink, session_id, log))?;
     if is_new {
         let facts = replay.log.facts();
         facts.cwd = project::directory(file);

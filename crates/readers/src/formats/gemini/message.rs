@@ -11,12 +11,19 @@ use xxhash_rust::xxh3::Xxh3;
 const REFERENCES: &str = "--- Content from referenced files ---";
 /// Ends them.
 const REFERENCES_END: &str = "--- End of content ---";
+/// Begin parts that the program puts in by itself.
+const INJECTED: [&str; 4] = [
+    "<session_context>",
+    "<hook_context>",
+    "<qwen:user-prompt-submit-context>",
+    "<system-reminder>",
+];
 /// Begins the summary that takes the place of compressed history.
 const SNAPSHOT: &str = "<state_snapshot>";
 
 /// Who speaks, as far as messages of one id are told apart by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(in crate::formats) enum Speaker {
     Person,
     Agent,
     Program,
@@ -24,26 +31,26 @@ pub(super) enum Speaker {
 
 /// A message taken apart.
 #[derive(Debug)]
-pub(super) struct Said {
-    pub(super) speaker: Speaker,
+pub(in crate::formats) struct Said {
+    pub(in crate::formats) speaker: Speaker,
     /// The message itself, without tool calls; `None` when it holds nothing.
-    pub(super) main: Option<EventData>,
+    pub(in crate::formats) main: Option<EventData>,
     /// Whether the main event belongs to what the model is sent.
-    pub(super) sent: bool,
+    pub(in crate::formats) sent: bool,
     /// What the program added to it.
-    pub(super) added: Vec<Message>,
+    pub(in crate::formats) added: Vec<Message>,
     /// Answers that stand in the content and belong to no call of the same record.
-    pub(super) answers: Vec<ToolResult>,
+    pub(in crate::formats) answers: Vec<ToolResult>,
     /// Hash of all text but reasoning.
-    pub(super) hash: u64,
+    pub(in crate::formats) hash: u64,
     /// A summary of compressed history.
-    pub(super) is_summary: bool,
+    pub(in crate::formats) is_summary: bool,
 }
 
 impl Said {
     /// Takes a message apart. Answers to `calls`, told apart by [`super::calls::call_key`], are left out of it, because they
     /// are told with the call.
-    pub(super) fn of(record: &Record<'_>, calls: &HashSet<u64>) -> Self {
+    pub(in crate::formats) fn of(record: &Record<'_>, calls: &HashSet<u64>) -> Self {
         match record.r#type.get() {
             "user" => person(record, calls),
             "gemini" => agent(record),
@@ -52,12 +59,12 @@ impl Said {
     }
 
     /// Whether it gives any event of its own.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::formats) fn is_empty(&self) -> bool {
         self.main.is_none() && self.added.is_empty() && self.answers.is_empty()
     }
 
     /// The words of the main event, as text blocks.
-    pub(super) fn words(&self) -> Vec<ContentBlock> {
+    pub(in crate::formats) fn words(&self) -> Vec<ContentBlock> {
         let content = match &self.main {
             Some(
                 EventData::UserMessage(m) | EventData::AssistantMessage(m) | EventData::ContextMessage(m),
@@ -236,7 +243,7 @@ impl Sorted {
             return;
         }
         let start = text.trim_start();
-        if !self.in_files && (start.starts_with("<session_context>") || start.starts_with("<hook_context>")) {
+        if !self.in_files && INJECTED.iter().any(|tag| start.starts_with(tag)) {
             self.context.push(ContentBlock::text(text));
             return;
         }
@@ -292,7 +299,7 @@ impl Sorted {
     }
 }
 
-pub(super) fn push_text(blocks: &mut Vec<ContentBlock>, text: &str) {
+pub(in crate::formats) fn push_text(blocks: &mut Vec<ContentBlock>, text: &str) {
     if !text.trim().is_empty() {
         blocks.push(ContentBlock::text(text));
     }
@@ -340,7 +347,7 @@ fn blocks(content: &Content<'_>, hash: &mut Xxh3) -> Vec<ContentBlock> {
     blocks
 }
 
-pub(super) fn media(part: &Part<'_>) -> Option<ContentBlock> {
+pub(in crate::formats) fn media(part: &Part<'_>) -> Option<ContentBlock> {
     let of = |data: &Data<'_>| ContentBlock::Media {
         media_type: data.mime_type.get().to_owned(),
         bytes: data.data.0,
@@ -369,7 +376,7 @@ fn hash_blocks(blocks: &[ContentBlock], hash: &mut Xxh3) {
 }
 
 /// The working directory that the program tells the model at the start of a session.
-pub(super) fn told_directory(main: &EventData) -> Option<&str> {
+pub(in crate::formats) fn told_directory(main: &EventData) -> Option<&str> {
     let EventData::ContextMessage(message) = main else {
         return None;
     };

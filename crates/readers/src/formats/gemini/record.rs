@@ -4,7 +4,7 @@
 //! takes any type of value and is empty when it is not the one expected, so that a strange field never costs
 //! the record. Text borrows from the line where it holds no escapes.
 
-use super::lenient::{Flag, Length, List, Object, Words, otherwise_default};
+use crate::lenient::{Flag, Length, List, Object, Words, otherwise_default, readable};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -15,49 +15,49 @@ use std::marker::PhantomData;
 /// A line, a message or an object of metadata.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Record<'a> {
+pub(in crate::formats) struct Record<'a> {
     #[serde(borrow, rename = "$rewindTo")]
-    pub(super) rewind_to: Words<'a>,
+    pub(in crate::formats) rewind_to: Words<'a>,
     #[serde(borrow)]
-    pub(super) id: Words<'a>,
+    pub(in crate::formats) id: Words<'a>,
     #[serde(borrow, rename = "$set")]
-    pub(super) set: Object<Box<Record<'a>>>,
+    pub(in crate::formats) set: Object<Box<Record<'a>>>,
     #[serde(borrow)]
-    pub(super) session_id: Words<'a>,
+    pub(in crate::formats) session_id: Words<'a>,
     #[serde(borrow)]
-    pub(super) start_time: Words<'a>,
+    pub(in crate::formats) start_time: Words<'a>,
     #[serde(borrow)]
-    pub(super) last_updated: Words<'a>,
+    pub(in crate::formats) last_updated: Words<'a>,
     #[serde(borrow)]
-    pub(super) kind: Words<'a>,
+    pub(in crate::formats) kind: Words<'a>,
     #[serde(borrow)]
-    pub(super) summary: Words<'a>,
+    pub(in crate::formats) summary: Words<'a>,
     #[serde(borrow)]
-    pub(super) messages: List<Record<'a>>,
+    pub(in crate::formats) messages: List<Record<'a>>,
     #[serde(borrow)]
-    pub(super) timestamp: Words<'a>,
+    pub(in crate::formats) timestamp: Words<'a>,
     #[serde(borrow)]
-    pub(super) r#type: Words<'a>,
+    pub(in crate::formats) r#type: Words<'a>,
     #[serde(borrow)]
-    pub(super) content: Content<'a>,
+    pub(in crate::formats) content: Content<'a>,
     #[serde(borrow)]
-    pub(super) display_content: Content<'a>,
+    pub(in crate::formats) display_content: Content<'a>,
     #[serde(borrow)]
-    pub(super) thoughts: List<Thought<'a>>,
+    pub(in crate::formats) thoughts: List<Thought<'a>>,
     #[serde(borrow)]
-    pub(super) tool_calls: List<ToolCall<'a>>,
+    pub(in crate::formats) tool_calls: List<ToolCall<'a>>,
     #[serde(borrow)]
-    pub(super) model: Words<'a>,
+    pub(in crate::formats) model: Words<'a>,
 }
 
 impl Record<'_> {
     /// The id, unless it is empty, which tells nothing from anything.
-    pub(super) fn own_id(&self) -> Option<&str> {
+    pub(in crate::formats) fn own_id(&self) -> Option<&str> {
         self.id.0.as_deref().filter(|id| !id.is_empty())
     }
 
     /// The message's type when it is none of those that are known.
-    pub(super) fn unknown_type(&self) -> Option<&str> {
+    pub(in crate::formats) fn unknown_type(&self) -> Option<&str> {
         match self.r#type.get() {
             "user" | "gemini" | "info" | "warning" | "error" => None,
             "" => Some("message without a type"),
@@ -69,94 +69,94 @@ impl Record<'_> {
 /// A thought of the model, as the program summarises it.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct Thought<'a> {
+pub(in crate::formats) struct Thought<'a> {
     #[serde(borrow)]
-    pub(super) subject: Words<'a>,
+    pub(in crate::formats) subject: Words<'a>,
     #[serde(borrow)]
-    pub(super) description: Words<'a>,
+    pub(in crate::formats) description: Words<'a>,
 }
 
 /// A tool call with its answer, once there is one.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct ToolCall<'a> {
+pub(in crate::formats) struct ToolCall<'a> {
     #[serde(borrow)]
-    pub(super) id: Words<'a>,
+    pub(in crate::formats) id: Words<'a>,
     #[serde(borrow)]
-    pub(super) name: Words<'a>,
+    pub(in crate::formats) name: Words<'a>,
     #[serde(borrow)]
-    pub(super) args: Option<&'a RawValue>,
+    pub(in crate::formats) args: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) status: Words<'a>,
+    pub(in crate::formats) status: Words<'a>,
     #[serde(borrow)]
-    pub(super) timestamp: Words<'a>,
+    pub(in crate::formats) timestamp: Words<'a>,
     #[serde(borrow)]
-    pub(super) result: Content<'a>,
+    pub(in crate::formats) result: Content<'a>,
     /// What the terminal showed; may hold whole files, so it is not decoded unless it is needed.
     #[serde(borrow)]
-    pub(super) result_display: Option<&'a RawValue>,
+    pub(in crate::formats) result_display: Option<&'a RawValue>,
 }
 
 /// A part of a message's content.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Part<'a> {
+pub(in crate::formats) struct Part<'a> {
     #[serde(borrow)]
-    pub(super) text: Words<'a>,
-    pub(super) thought: Flag,
+    pub(in crate::formats) text: Words<'a>,
+    pub(in crate::formats) thought: Flag,
     #[serde(borrow)]
-    pub(super) inline_data: Object<Data<'a>>,
+    pub(in crate::formats) inline_data: Object<Data<'a>>,
     #[serde(borrow)]
-    pub(super) file_data: Object<Data<'a>>,
+    pub(in crate::formats) file_data: Object<Data<'a>>,
     #[serde(borrow)]
-    pub(super) function_call: Object<FunctionCall<'a>>,
+    pub(in crate::formats) function_call: Object<FunctionCall<'a>>,
     #[serde(borrow)]
-    pub(super) function_response: Object<FunctionResponse<'a>>,
+    pub(in crate::formats) function_response: Object<FunctionResponse<'a>>,
 }
 
 /// Bytes in a message, or where they are.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Data<'a> {
+pub(in crate::formats) struct Data<'a> {
     #[serde(borrow)]
-    pub(super) mime_type: Words<'a>,
-    pub(super) data: Length,
+    pub(in crate::formats) mime_type: Words<'a>,
+    pub(in crate::formats) data: Length,
 }
 
 /// A tool call as the model's interface carries it.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct FunctionCall<'a> {
+pub(in crate::formats) struct FunctionCall<'a> {
     #[serde(borrow)]
-    pub(super) id: Words<'a>,
+    pub(in crate::formats) id: Words<'a>,
     #[serde(borrow)]
-    pub(super) name: Words<'a>,
+    pub(in crate::formats) name: Words<'a>,
     #[serde(borrow)]
-    pub(super) args: Option<&'a RawValue>,
+    pub(in crate::formats) args: Option<&'a RawValue>,
 }
 
 /// A tool's answer as the model's interface carries it.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct FunctionResponse<'a> {
+pub(in crate::formats) struct FunctionResponse<'a> {
     #[serde(borrow)]
-    pub(super) id: Words<'a>,
+    pub(in crate::formats) id: Words<'a>,
     #[serde(borrow)]
-    pub(super) response: Response<'a>,
+    pub(in crate::formats) response: Response<'a>,
     /// Images and files that belong to the answer.
     #[serde(borrow)]
-    pub(super) parts: Content<'a>,
+    pub(in crate::formats) parts: Content<'a>,
 }
 
 /// Content: a string, a part, or an array of both.
 #[derive(Debug, Default)]
-pub(super) struct Content<'a>(pub(super) Vec<Part<'a>>);
+pub(in crate::formats) struct Content<'a>(pub(in crate::formats) Vec<Part<'a>>);
 
 /// What a tool answered: text or JSON, and whether it is an error.
 #[derive(Debug, Default)]
-pub(super) struct Response<'a> {
-    pub(super) text: Cow<'a, str>,
-    pub(super) is_error: bool,
+pub(in crate::formats) struct Response<'a> {
+    pub(in crate::formats) text: Cow<'a, str>,
+    pub(in crate::formats) is_error: bool,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
@@ -224,17 +224,6 @@ impl<'a> Response<'a> {
             text: readable(wanted)?,
             is_error,
         })
-    }
-}
-
-/// A string's text, nothing for null, and any other JSON as it was written.
-pub(super) fn readable(raw: &RawValue) -> Result<Cow<'_, str>, serde_json::Error> {
-    match raw.get() {
-        "null" => Ok(Cow::Borrowed("")),
-        string if string.starts_with('"') => {
-            serde_json::from_str::<Words<'_>>(string).map(|words| words.0.unwrap_or_default())
-        }
-        other => Ok(Cow::Borrowed(other)),
     }
 }
 

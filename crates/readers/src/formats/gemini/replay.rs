@@ -120,7 +120,7 @@ impl From<SinkClosed> for Stop {
 
 /// A session's messages as they are replayed.
 pub(super) struct Replay<'s> {
-    agent: &'static str,
+    agent: String,
     pub(super) log: SessionLog<'s>,
     messages: Vec<Remembered>,
     /// Where in `messages` a message stands, by id and speaker.
@@ -131,7 +131,7 @@ pub(super) struct Replay<'s> {
 impl<'s> Replay<'s> {
     /// A replay that begins or goes on; `log` begins a log or goes on with it.
     pub(super) fn begin(
-        agent: &'static str,
+        agent: &str,
         state: Option<ReplayState>,
         log: impl FnOnce(Option<LogState>) -> Result<SessionLog<'s>, SinkClosed>,
     ) -> Result<Self, SinkClosed> {
@@ -140,7 +140,7 @@ impl<'s> Replay<'s> {
             None => (None, Vec::new(), None),
         };
         let mut replay = Self {
-            agent,
+            agent: agent.to_owned(),
             log: log(log_state)?,
             messages,
             places: HashMap::new(),
@@ -325,7 +325,7 @@ impl<'s> Replay<'s> {
         };
         // Migrated sessions give one id to a prompt and its reply.
         let speaker = if is_agent { "/gemini" } else { "" };
-        draft.copy_key = key_of_id(self.agent, &format!("{id}{speaker}{suffix}"));
+        draft.copy_key = key_of_id(&self.agent, &format!("{id}{speaker}{suffix}"));
         draft.native_id = Some(id.to_owned());
     }
 

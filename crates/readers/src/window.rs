@@ -17,13 +17,13 @@ const BLOCK: usize = 32;
 const BLOCKS_KEPT: usize = 8;
 
 /// The hash of a record's id.
-pub(super) fn hash_of_id(id: &str) -> u64 {
+pub(crate) fn hash_of_id(id: &str) -> u64 {
     packed::shortened(xxh3_64(id.as_bytes()))
 }
 
 /// Which event the records that follow a record hang from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     /// None: nothing of its chain is an event.
     #[default]
     Start,
@@ -36,7 +36,7 @@ pub(super) enum Anchor {
 /// Records by the hash of their id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Remembered", into = "Remembered")]
-pub(super) struct Window {
+pub(crate) struct Window {
     known: HashMap<u64, Anchor>,
     /// The last of them, oldest first.
     recent: VecDeque<Block>,
@@ -62,23 +62,23 @@ struct Block {
 
 impl Window {
     /// Whether there were records that this read does not know.
-    pub(super) fn forgot(&self) -> bool {
+    pub(crate) fn forgot(&self) -> bool {
         self.forgotten.is_some()
     }
 
     /// Whether a record of this time, which is not known, may have been forgotten.
-    pub(super) fn may_have_held(&self, time: Option<Timestamp>) -> bool {
+    pub(crate) fn may_have_held(&self, time: Option<Timestamp>) -> bool {
         self.forgotten
             .is_some_and(|forgotten| time.is_none() || time <= forgotten.until)
     }
 
     /// Whether the record is known.
-    pub(super) fn contains(&self, record: u64) -> bool {
+    pub(crate) fn contains(&self, record: u64) -> bool {
         self.known.contains_key(&record)
     }
 
     /// What the records that follow this one hang from.
-    pub(super) fn anchor(&self, record: u64) -> Anchor {
+    pub(crate) fn anchor(&self, record: u64) -> Anchor {
         let unknown = if self.forgot() {
             Anchor::Forgotten
         } else {
@@ -88,7 +88,7 @@ impl Window {
     }
 
     /// Adds a record.
-    pub(super) fn add(&mut self, record: u64, anchor: Anchor, time: Option<Timestamp>) {
+    pub(crate) fn add(&mut self, record: u64, anchor: Anchor, time: Option<Timestamp>) {
         self.known.insert(record, anchor);
         if self
             .recent

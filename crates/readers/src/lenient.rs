@@ -2,24 +2,25 @@
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 /// Text; nothing when the value is not a string.
 #[derive(Debug, Default)]
-pub(super) struct Words<'a>(pub(super) Option<Cow<'a, str>>);
+pub(crate) struct Words<'a>(pub(crate) Option<Cow<'a, str>>);
 
 impl Words<'_> {
     /// The text, empty when there is none.
-    pub(super) fn get(&self) -> &str {
+    pub(crate) fn get(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 }
 
 /// An object; nothing when the value is not one.
 #[derive(Debug)]
-pub(super) struct Object<T>(pub(super) Option<T>);
+pub(crate) struct Object<T>(pub(crate) Option<T>);
 
 impl<T> Default for Object<T> {
     fn default() -> Self {
@@ -29,7 +30,7 @@ impl<T> Default for Object<T> {
 
 /// The objects of an array; nothing when the value is not an array.
 #[derive(Debug)]
-pub(super) struct List<T>(pub(super) Option<Vec<T>>);
+pub(crate) struct List<T>(pub(crate) Option<Vec<T>>);
 
 impl<T> Default for List<T> {
     fn default() -> Self {
@@ -39,18 +40,22 @@ impl<T> Default for List<T> {
 
 impl<T> List<T> {
     /// The objects, none when there is no array.
-    pub(super) fn get(&self) -> &[T] {
+    pub(crate) fn get(&self) -> &[T] {
         self.0.as_deref().unwrap_or_default()
     }
 }
 
 /// `true`; false for any other value.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flag(pub(super) bool);
+pub(crate) struct Flag(pub(crate) bool);
+
+/// A whole number; nothing when the value is not one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Number(pub(crate) Option<u64>);
 
 /// The length of a string that is not kept.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Length(pub(super) u64);
+pub(crate) struct Length(pub(crate) u64);
 
 /// Visits values of which one kind is wanted: all others give `Default::default()`.
 macro_rules! otherwise_default {
@@ -87,7 +92,7 @@ macro_rules! otherwise_default {
         }
     };
 }
-pub(super) use otherwise_default;
+pub(crate) use otherwise_default;
 
 impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -164,6 +169,38 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Wanted;
+        impl<'de> Visitor<'de> for Wanted {
+            type Value = Number;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number")
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Number, E> {
+                Ok(Number(None))
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(u64::try_from(number).ok()))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(Some(number)))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
+                let is_whole = number >= 0.0 && number < 9e15;
+                Ok(Number(is_whole.then_some(number as u64)))
+            }
+            fn visit_unit<E>(self) -> Result<Number, E> {
+                Ok(Number(None))
+            }
+            otherwise_default!(@str);
+            otherwise_default!(@seq);
+            otherwise_default!(@map);
+        }
+        deserializer.deserialize_any(Wanted)
+    }
+}
+
 impl<'de> Deserialize<'de> for Length {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Wanted;
@@ -178,5 +215,16 @@ impl<'de> Deserialize<'de> for Length {
             otherwise_default!(str);
         }
         deserializer.deserialize_any(Wanted)
+    }
+}
+
+/// A string's text, nothing for null, and any other JSON as it was written.
+pub(crate) fn readable(raw: &RawValue) -> Result<Cow<'_, str>, serde_json::Error> {
+    match raw.get() {
+        "null" => Ok(Cow::Borrowed("")),
+        string if string.starts_with('"') => {
+            serde_json::from_str::<Words<'_>>(string).map(|words| words.0.unwrap_or_default())
+        }
+        other => Ok(Cow::Borrowed(other)),
     }
 }
