@@ -45,6 +45,33 @@ pub const GEMINI: Shapes = Shapes {
     ],
 };
 
+/// Aider's history.
+pub const AIDER: Shapes = Shapes {
+    paths: &["shop/.aider.chat.history.md"],
+};
+
+/// Cline's sessions, and tasks of its old extension.
+pub const CLINE: Shapes = Shapes {
+    paths: &[
+        "sessions/1777885500000_ab1cd/1777885500000_ab1cd.messages.json",
+        "tasks/1777885500000/api_conversation_history.json",
+        "tasks/1777885500000/ui_messages.json",
+    ],
+};
+
+/// Roo Code's tasks.
+pub const ROO: Shapes = Shapes {
+    paths: &[
+        "tasks/019d193c-0000-7000-8000-000000000001/api_conversation_history.json",
+        "tasks/019d193c-0000-7000-8000-000000000001/ui_messages.json",
+    ],
+};
+
+/// Continue's sessions.
+pub const CONTINUE: Shapes = Shapes {
+    paths: &["0b5e6a1c-0000-4000-8000-000000000001.json"],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -1,5 +1,11 @@
 //! One module per agent.
 
+pub mod aider;
 pub mod claude;
+pub mod cline;
 pub mod codex;
+pub mod continue_dev;
 pub mod gemini;
+pub mod kilo;
+pub mod openhands;
+pub mod roo;

@@ -216,7 +216,12 @@ impl Condenser {
         if !self.in_string {
             self.in_string = byte == b'"';
             (self.string, self.run) = (0, 0);
-            self.kept.push(byte);
+            // Only what is no JSON has so much beside its strings.
+            if self.kept.len() < 2 * LINE_LIMIT {
+                self.kept.push(byte);
+            } else {
+                self.cut += 1;
+            }
             return;
         }
         if !self.escaped && byte == b'"' {

@@ -14,7 +14,11 @@ use proptest::sample::Index;
 use std::fs;
 use std::path::Path;
 
-const FORMATS: [(&str, Shapes); 3] = [
+const FORMATS: &[(&str, Shapes)] = &[
+    ("aider", fuzzing::AIDER),
+    ("cline", fuzzing::CLINE),
+    ("continue", fuzzing::CONTINUE),
+    ("roo", fuzzing::ROO),
     ("claude", fuzzing::CLAUDE),
     ("codex", fuzzing::CODEX),
     ("gemini", fuzzing::GEMINI),
@@ -34,7 +38,7 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
             seeds.extend(self::seeds(&path));
         } else if path
             .extension()
-            .is_some_and(|extension| extension == "json" || extension == "jsonl")
+            .is_some_and(|extension| ["json", "jsonl", "md"].iter().any(|known| extension == *known))
             && !path.ends_with("expected.json")
             && fs::metadata(&path).unwrap().len() <= SEED_LIMIT
         {
@@ -121,7 +125,7 @@ fn apply(change: &Change, content: &mut Vec<u8>) {
 
 #[test]
 fn whole_files_of_the_corpus() {
-    for (agent, shapes) in FORMATS {
+    for &(agent, shapes) in FORMATS {
         for content in corpus(agent) {
             for select in 0..shapes.paths.len() {
                 run(
@@ -147,7 +151,7 @@ proptest! {
         cut in any::<u16>(),
         changes in prop::collection::vec(change(), 1..6),
     ) {
-        for (agent, shapes) in FORMATS {
+        for &(agent, shapes) in FORMATS {
             let seeds = corpus(agent);
             let mut content = seed.get(&seeds).clone();
             changes.iter().for_each(|change| apply(change, &mut content));
