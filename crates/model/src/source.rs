@@ -169,6 +169,12 @@ pub enum IssueCode {
     NoSessionHeader,
     /// Text of a record was cut because of its length.
     TextCut,
+    /// A database, or a part of it, that is no longer one.
+    DamagedDatabase,
+    /// A database that cannot be looked at without writing to it.
+    UnreadableDatabase,
+    /// Something in an encoding that this reader does not know.
+    Unsupported,
 }
 
 impl IssueCode {
@@ -187,6 +193,9 @@ impl IssueCode {
             Self::EmptyFile => "empty_file",
             Self::NoSessionHeader => "no_session_header",
             Self::TextCut => "text_cut",
+            Self::DamagedDatabase => "damaged_database",
+            Self::UnreadableDatabase => "unreadable_database",
+            Self::Unsupported => "unsupported",
         }
     }
 
@@ -228,6 +237,12 @@ pub enum Position {
     },
     /// At the end of a file that is always read whole.
     Whole,
+    /// At the last row of a database that holds several sessions, each of which is read on or read anew by
+    /// itself. Sessions that such a read does not mention are as they were.
+    Rows {
+        /// How many sessions it held.
+        sessions: u64,
+    },
 }
 
 /// Hashes of the first and the last bytes that were read: tells an appended file from a rewritten one.

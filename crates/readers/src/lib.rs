@@ -4,8 +4,9 @@
 //! [`SessionSource`](lookback_model::SessionSource), and one line in [`registry`]. What formats share:
 //! [`lines`] splits files of any size into lines without holding what is not text, [`mend`] makes the best
 //! of damaged lines, [`log`] numbers events, folds the surface and collects facts, [`packed`] keeps what it remembers small,
-//! [`walk`] finds files. [`document`] reads files of one JSON document. [`vscode`] knows where editors keep things,
-//! [`tasks`] what Cline and its descendants keep there.
+//! [`walk`] finds files, [`sqlite`] opens agents' databases without leaving a trace in them, and [`rows`] reads the
+//! sessions of such a database as far as they changed. [`document`] reads files of one JSON document. [`vscode`] knows
+//! where editors keep things, [`tasks`] what Cline and its descendants keep there.
 
 pub mod document;
 pub mod formats;
@@ -14,6 +15,8 @@ pub mod log;
 pub mod mend;
 pub mod packed;
 pub mod registry;
+pub mod rows;
+pub mod sqlite;
 pub mod tasks;
 pub mod vscode;
 pub mod walk;
