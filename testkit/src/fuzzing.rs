@@ -72,6 +72,23 @@ pub const CONTINUE: Shapes = Shapes {
     paths: &["0b5e6a1c-0000-4000-8000-000000000001.json"],
 };
 
+/// Copilot Chat's documents, logs of changes and logs of events.
+pub const COPILOT_CHAT: Shapes = Shapes {
+    paths: &[
+        "workspaceStorage/0123456789abcdef/chatSessions/0b5e6a1c-0000-4000-8000-000000000001.json",
+        "workspaceStorage/0123456789abcdef/chatSessions/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "workspaceStorage/0123456789abcdef/GitHub.copilot-chat/transcripts/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+    ],
+};
+
+/// Antigravity's transcripts, full and short.
+pub const ANTIGRAVITY: Shapes = Shapes {
+    paths: &[
+        "brain/0b5e6a1c-0000-4000-8000-000000000001/.system_generated/logs/transcript_full.jsonl",
+        "brain/0b5e6a1c-0000-4000-8000-000000000001/.system_generated/logs/transcript.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -1,10 +1,12 @@
 //! The agents whose transcripts are read: one line each.
 
 use crate::formats::aider::Aider;
+use crate::formats::antigravity::Antigravity;
 use crate::formats::claude::Claude;
 use crate::formats::cline::Cline;
 use crate::formats::codex::Codex;
 use crate::formats::continue_dev::Continue;
+use crate::formats::copilot_chat::CopilotChat;
 use crate::formats::gemini::Gemini;
 use crate::formats::kilo::Kilo;
 use crate::formats::openhands::OpenHands;
@@ -12,4 +14,4 @@ use crate::formats::roo::Roo;
 use lookback_model::SessionSource;
 
 /// All of them, in the order lists name them.
-pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini, &Aider, &Cline, &Roo, &Kilo, &Continue, &OpenHands];
+pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini, &Aider, &Cline, &Roo, &Kilo, &Continue, &OpenHands, &CopilotChat, &Antigravity];

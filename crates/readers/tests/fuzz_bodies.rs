@@ -18,6 +18,8 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("aider", fuzzing::AIDER),
     ("cline", fuzzing::CLINE),
     ("continue", fuzzing::CONTINUE),
+    ("copilot-chat", fuzzing::COPILOT_CHAT),
+    ("antigravity", fuzzing::ANTIGRAVITY),
     ("roo", fuzzing::ROO),
     ("claude", fuzzing::CLAUDE),
     ("codex", fuzzing::CODEX),

@@ -250,7 +250,10 @@ impl Talk<'_> {
                     self.chain = chained_key(self.chain, role, text);
                 }
             }
-            draft.copy_key = self.chain;
+            // Many sessions begin with the same prompt.
+            if self.log.facts().replies > 0 || role == "agent" {
+                draft.copy_key = self.chain;
+            }
         }
         self.log.append(draft).map(drop)
     }

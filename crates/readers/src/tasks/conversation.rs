@@ -69,7 +69,9 @@ impl<'s> Conversation<'s> {
             EventData::AssistantMessage(message) => Some(("agent", message)),
             _ => None,
         };
-        if let Some((role, message)) = said.filter(|(_, message)| speaks(message)) {
+        // Copies keep the times of messages. Without them many tasks begin with the same words.
+        if let (Some((role, message)), Some(time)) = (said.filter(|(_, message)| speaks(message)), draft.time) {
+            self.chain = chained_key(self.chain, role, &time.0.to_string());
             for block in &message.content {
                 if let ContentBlock::Text { text } = block {
                     self.chain = chained_key(self.chain, role, text.trim());
