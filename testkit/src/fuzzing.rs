@@ -89,6 +89,16 @@ pub const ANTIGRAVITY: Shapes = Shapes {
     ],
 };
 
+/// An export of ChatGPT or Claude.ai.
+pub const EXPORT: Shapes = Shapes {
+    paths: &["conversations.json"],
+};
+
+/// Cursor's transcripts.
+pub const CURSOR: Shapes = Shapes {
+    paths: &["srv-shop/agent-transcripts/0b5e6a1c-0000-4000-8000-000000000001.jsonl"],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

@@ -12,17 +12,16 @@ use std::path::Path;
 /// Takes what is noted about a conversation.
 pub(super) fn take(root: &Path, id: &str, facts: &mut SessionFacts) {
     let prompts = prompts(root, id);
-    if let Some(folder) = prompts.iter().find_map(|prompt| words(prompt, "workspace")) {
+    let cached = cached(root, id).unwrap_or_default();
+    let logged = prompts.iter().find_map(|prompt| words(prompt, "workspace"));
+    let uris = ["workspaceUris", "workspaces", "workspace_uris"];
+    let first = uris.iter().find_map(|key| items(&cached, key).first());
+    let open = first.and_then(Value::as_str).or_else(|| words(&cached, "workspace"));
+    // What steps say of a folder is only where a command was run.
+    if let Some(folder) = logged.or(open) {
         facts.cwd = Some(vscode::path_of_uri(folder));
     }
-    let cached = cached(root, id).unwrap_or_default();
     facts.offer_title(text(&cached, "title"), TitleRank::Given);
-    if facts.cwd.is_none() {
-        let uris = ["workspaceUris", "workspaces", "workspace_uris"];
-        let first = uris.iter().find_map(|key| items(&cached, key).first());
-        let first = first.and_then(Value::as_str).or_else(|| words(&cached, "workspace"));
-        facts.cwd = first.map(vscode::path_of_uri);
-    }
     let note = root.join("annotations").join(format!("{id}.pbtxt"));
     if let Some(title) = fs::read_to_string(note).ok().as_deref().and_then(noted_title) {
         facts.offer_title(&title, TitleRank::Given);

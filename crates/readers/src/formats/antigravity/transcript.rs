@@ -1,7 +1,7 @@
 //! Reading steps from where the last read ended.
 
 use super::{FULL, SHORT, beside, step};
-use crate::document::{no_session, text};
+use crate::document::{self, no_session, text};
 use crate::lines::{self, Lines};
 use crate::log::{Draft, LogState, SessionLog};
 use crate::mend::{self, Taken};
@@ -63,10 +63,15 @@ pub(super) fn read(
     drop(lines);
     account.bytes = end - offset;
     beside::take(&file.root, id, telling.log.facts());
-    if telling.log.facts().created_at.is_none() {
+    let is_timed = telling.log.facts().created_at.is_some();
+    if !is_timed {
         telling.log.saw_time(file.stamp.modified());
     }
     let state = telling.log.finish()?;
+    // The file's own time is no time of the conversation, so a session that has no other is read anew.
+    if !is_timed {
+        return Ok(document::outcome(account));
+    }
     let guard = lines::guard(&mut input, end).map_err(failed)?;
     Ok(ReadOutcome {
         cursor: ReadCursor {

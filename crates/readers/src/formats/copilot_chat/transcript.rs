@@ -2,14 +2,14 @@
 
 use super::{AGENT, session};
 use crate::document::{self, no_session, plain, text, words};
-use crate::lines::{self, Lines};
 use crate::log::{Draft, SessionLog};
-use crate::mend::{self, Taken};
+use crate::mend::Taken;
+use crate::records;
 use lookback_model::Timestamp;
 use lookback_model::copies::key_of_id;
 use lookback_model::event::{ContentBlock, EventData, Message, ToolResult};
 use lookback_model::source::{
-    EventSink, IssueCode, ReadAccount, ReadCursor, ReadError, ReadOutcome, SinkClosed, SourceFile,
+    EventSink, IssueCode, ReadCursor, ReadError, ReadOutcome, SinkClosed, SourceFile,
 };
 use serde_json::Value;
 
@@ -20,39 +20,13 @@ pub(super) fn read(
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
     document::refuse(file, cursor)?;
-    let input = lines::open(&file.path)?;
-    let failed = |error| lines::io_error(&file.path, error);
-    let mut account = ReadAccount::default();
     let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
-    if input.metadata().map_err(failed)?.len() == 0 {
+    if file.stamp.size == 0 {
         return Err(no_session(&file.path, IssueCode::EmptyFile, "it is empty"));
     }
     let mut log = SessionLog::begin(sink, &stem, None)?;
     log.facts().cwd = session::workspace(file.path.parent().unwrap_or(&file.path));
-    let mut lines = Lines::new(input, 0);
-    let (mut number, mut closed) = (0, None);
-    while let Some(line) = lines.next().map_err(failed)? {
-        number += 1;
-        account.bytes += line.length;
-        let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line.bytes).is_ok();
-        if !line.complete && !is_json {
-            account.note(number, IssueCode::PartialTail, "the last event has no end");
-            break;
-        }
-        mend::read_line(line.bytes, number, &mut account, &mut |json| {
-            let event: Value = serde_json::from_str(json)?;
-            Ok(match tell(&mut log, &event) {
-                Ok(taken) => taken,
-                Err(SinkClosed) => {
-                    closed = Some(SinkClosed);
-                    Taken::Bookkeeping
-                }
-            })
-        });
-        if let Some(closed) = closed {
-            return Err(closed.into());
-        }
-    }
+    let account = records::read(file, &mut |event| tell(&mut log, event))?;
     if log.facts().created_at.is_none() {
         log.saw_time(file.stamp.modified());
     }
