@@ -83,59 +83,50 @@ pub fn read(
         .to_string_lossy()
         .into_owned();
     let panel = Document::read(&folder.join(PANEL), &["images"]);
+    let times = panel.as_ref().ok().and_then(|panel| times(&panel.root));
+    let start = times.map(|(first, _)| first).or_else(|| Timestamp::parse(&id));
+    let (document, is_panel) = fuller(file, panel)?;
+    let mut account = document.account();
+    let start = start.unwrap_or_else(|| file.stamp.modified());
+    let mut talk = Conversation::begin(agent, sink, &id, start)?;
+    let records = document.root.as_array().map(Vec::as_slice).unwrap_or_default();
+    if is_panel {
+        panel::tell(&mut talk, records, &mut account)?;
+    } else {
+        tell(&mut talk, records, &mut account)?;
+    }
+    document.account_for_end(records.len(), &mut account);
+    if let Some((_, last)) = times {
+        talk.log.saw_time(last);
+    }
+    take_entry(&folder.join(ENTRY), talk.log.facts());
+    describe(folder, talk.log.facts());
+    talk.finish()?;
+    Ok(document::outcome(account))
+}
+
+/// A task's messages, or its panel where they are gone, and whether it is the panel.
+fn fuller(file: &SourceFile, panel: Result<Document, ReadError>) -> Result<(Document, bool), ReadError> {
     let messages = if file.path.ends_with(PANEL) {
         None
     } else {
         Some(Document::read(&file.path, &[]))
     };
-    let times = panel.as_ref().ok().and_then(|panel| times(&panel.root));
-    let start = times.map(|(first, _)| first).or_else(|| Timestamp::parse(&id));
-    let begin = |sink| Conversation::begin(agent, sink, &id, start.unwrap_or_else(|| file.stamp.modified()));
-    let finish = |mut talk: Conversation<'_>| -> Result<(), ReadError> {
-        if let Some((_, last)) = times {
-            talk.log.saw_time(last);
-        }
-        take_entry(&folder.join(ENTRY), talk.log.facts());
-        describe(folder, talk.log.facts());
-        talk.finish()?;
-        Ok(())
-    };
-    match &messages {
-        Some(Ok(document)) if has_messages(&document.root) => {
-            let mut account = document.account();
-            let mut talk = begin(sink)?;
-            let messages = document.root.as_array().map(Vec::as_slice).unwrap_or_default();
-            tell(&mut talk, messages, &mut account)?;
-            document.account_for_end(messages.len(), &mut account);
-            finish(talk)?;
-            return Ok(document::outcome(account));
-        }
-        // The file may be replaced by the time it is asked for again.
-        Some(Err(error @ (ReadError::Io { .. } | ReadError::Changed { .. }))) if panel.is_err() => {
-            let detail = error.to_string();
-            if !matches!(error, ReadError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound) {
-                return Err(no_session(&file.path, IssueCode::IoError, &detail));
-            }
-        }
-        _ => {}
-    }
-    match panel {
-        Ok(document) if has_messages(&document.root) => {
-            let mut account = document.account();
-            let mut talk = begin(sink)?;
-            let entries = document.root.as_array().map(Vec::as_slice).unwrap_or_default();
-            panel::tell(&mut talk, entries, &mut account)?;
-            document.account_for_end(entries.len(), &mut account);
-            finish(talk)?;
-            Ok(document::outcome(account))
-        }
-        _ => match messages {
-            Some(Err(error)) => Err(error),
-            Some(Ok(Document { error: Some(error), .. })) => {
-                Err(no_session(&file.path, IssueCode::NotJson, &error))
-            }
-            _ => Err(no_session(&file.path, IssueCode::NoSessionHeader, "nothing was said in it")),
-        },
+    match (messages, panel) {
+        (Some(Ok(messages)), _) if has_messages(&messages.root) => Ok((messages, false)),
+        (_, Ok(panel)) if has_messages(&panel.root) => Ok((panel, true)),
+        (Some(Err(error)), _) => Err(error),
+        (
+            Some(Ok(Document {
+                error: Some(error), ..
+            })),
+            _,
+        ) => Err(no_session(&file.path, IssueCode::NotJson, &error)),
+        _ => Err(no_session(
+            &file.path,
+            IssueCode::NoSessionHeader,
+            "nothing was said in it",
+        )),
     }
 }
 

@@ -45,7 +45,10 @@ impl SessionSource for ChatGpt {
             let id = words(conversation, "conversation_id").or_else(|| words(conversation, "id"));
             id.map(str::to_owned)
         };
-        exports::read(file, cursor, &id, &mut |conversation, id| tell(conversation, id, sink))
+        let modified = file.stamp.modified();
+        exports::read(file, cursor, &id, &mut |conversation, id| {
+            tell(conversation, id, modified, sink)
+        })
     }
 
     fn raw_words(&self, _: &SourceFile) -> RawWords {
@@ -61,7 +64,12 @@ impl SessionSource for ChatGpt {
 }
 
 /// Tells a conversation: the way that was last seen, and off the surface what was regenerated or edited away.
-fn tell(conversation: &Value, id: &str, sink: &mut dyn EventSink) -> Result<Taken, ReadError> {
+fn tell(
+    conversation: &Value,
+    id: &str,
+    modified: Timestamp,
+    sink: &mut dyn EventSink,
+) -> Result<Taken, ReadError> {
     let Some(mapping) = conversation.get("mapping").and_then(Value::as_object) else {
         return Ok(Taken::NotOne);
     };
@@ -74,6 +82,9 @@ fn tell(conversation: &Value, id: &str, sink: &mut dyn EventSink) -> Result<Take
         if let Some(time) = conversation.get(key).and_then(Timestamp::from_json) {
             log.saw_time(time);
         }
+    }
+    if log.facts().created_at.is_none() {
+        log.saw_time(modified);
     }
     let facts = log.facts();
     facts.offer_title(text(conversation, "title"), TitleRank::Given);

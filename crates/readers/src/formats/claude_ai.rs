@@ -43,7 +43,10 @@ impl SessionSource for ClaudeAi {
         sink: &mut dyn EventSink,
     ) -> Result<ReadOutcome, ReadError> {
         let id = |conversation: &Value| words(conversation, "uuid").map(str::to_owned);
-        exports::read(file, cursor, &id, &mut |conversation, id| tell(conversation, id, sink))
+        let modified = file.stamp.modified();
+        exports::read(file, cursor, &id, &mut |conversation, id| {
+            tell(conversation, id, modified, sink)
+        })
     }
 
     fn raw_words(&self, _: &SourceFile) -> RawWords {
@@ -58,7 +61,12 @@ impl SessionSource for ClaudeAi {
     }
 }
 
-fn tell(conversation: &Value, id: &str, sink: &mut dyn EventSink) -> Result<Taken, ReadError> {
+fn tell(
+    conversation: &Value,
+    id: &str,
+    modified: Timestamp,
+    sink: &mut dyn EventSink,
+) -> Result<Taken, ReadError> {
     let Some(messages) = conversation.get("chat_messages").and_then(Value::as_array) else {
         return Ok(Taken::NotOne);
     };
@@ -70,6 +78,9 @@ fn tell(conversation: &Value, id: &str, sink: &mut dyn EventSink) -> Result<Take
         if let Some(time) = conversation.get(key).and_then(Timestamp::from_json) {
             log.saw_time(time);
         }
+    }
+    if log.facts().created_at.is_none() {
+        log.saw_time(modified);
     }
     log.facts().offer_title(text(conversation, "name"), TitleRank::Given);
     let left = left(messages);

@@ -73,7 +73,10 @@ fn way_to<'v>(mapping: &'v Map<String, Value>, last: Option<&'v str>) -> HashSet
 }
 
 fn newest_leaf(mapping: &Map<String, Value>) -> Option<&str> {
-    let leaves = mapping.iter().filter(|(_, node)| items(node, "children").is_empty());
+    let says_something = |node: &Value| node.get("message").is_some_and(Value::is_object);
+    let leaves = mapping
+        .iter()
+        .filter(|(_, node)| says_something(node) && items(node, "children").is_empty());
     let time = |node: &Value| node.get("message")?.get("create_time").and_then(Timestamp::from_json);
     leaves
         .max_by_key(|(_, node)| time(node))
