@@ -50,7 +50,9 @@ impl Document {
         };
         let length = length(&input)?;
         if length < bytes.len() as u64 {
-            return Err(ReadError::Changed { path: path.to_owned() });
+            return Err(ReadError::Changed {
+                path: path.to_owned(),
+            });
         }
         if bytes.iter().all(|&byte| byte == 0 || byte.is_ascii_whitespace()) {
             return Err(no_session(path, IssueCode::EmptyFile, "it is empty"));
@@ -233,7 +235,8 @@ impl<'de> Visitor<'de> for Grow<'_> {
                 skip: self.skip,
             };
             let grown = seq.next_element_seed(grow);
-            if !matches!(grown, Ok(None)) && !(grown.is_err() && item.is_null()) {
+            let is_missing = matches!(grown, Ok(None)) || grown.is_err() && item.is_null();
+            if !is_missing {
                 items.push(item);
             }
             if grown?.is_none() {

@@ -198,7 +198,10 @@ mod tests {
         let mut elements = Elements::new(Slowly(text.as_bytes(), step));
         let mut found = Vec::new();
         while let Some(element) = elements.next().unwrap() {
-            found.push((String::from_utf8(element.bytes.to_vec()).unwrap(), element.complete));
+            found.push((
+                String::from_utf8(element.bytes.to_vec()).unwrap(),
+                element.complete,
+            ));
         }
         found
     }
@@ -206,8 +209,15 @@ mod tests {
     #[test]
     fn a_cut_array_keeps_its_items() {
         let text = r#"[{"a":"}\"]"}, 7, {"b":[{}]},{"c":"#;
-        let wanted = [(r#"{"a":"}\"]"}"#, true), (r#"{"b":[{}]}"#, true), (r#"{"c":"#, false)];
-        assert_eq!(elements(text, 3), wanted.map(|(text, whole)| (text.to_owned(), whole)));
+        let wanted = [
+            (r#"{"a":"}\"]"}"#, true),
+            (r#"{"b":[{}]}"#, true),
+            (r#"{"c":"#, false),
+        ];
+        assert_eq!(
+            elements(text, 3),
+            wanted.map(|(text, whole)| (text.to_owned(), whole))
+        );
         assert_eq!(elements("  \n", 1), []);
     }
 

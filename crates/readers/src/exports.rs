@@ -23,7 +23,9 @@ const EXPORTS: &str = "LOOKBACK_EXPORTS";
 /// Folders in which exports are looked for.
 pub fn folders(environment: &Environment) -> Vec<PathBuf> {
     if let Some(named) = environment.variable(EXPORTS) {
-        return std::env::split_paths(named).filter(|path| path.is_absolute()).collect();
+        return std::env::split_paths(named)
+            .filter(|path| path.is_absolute())
+            .collect();
     }
     vec![data_folder(environment).join("exports")]
 }
@@ -126,7 +128,11 @@ pub fn read(
             *account.issue_counts.entry(code.clone()).or_default() += count;
         }
         if element.cut > 0 {
-            account.note(number, IssueCode::TextCut, format!("{} bytes of long text", element.cut));
+            account.note(
+                number,
+                IssueCode::TextCut,
+                format!("{} bytes of long text", element.cut),
+            );
         }
         let Some(id) = id(&conversation.root) else {
             account.lost += 1;
@@ -198,7 +204,10 @@ mod tests {
             .map(|file| file.path.strip_prefix(root.path()).unwrap())
             .collect();
         names.sort();
-        assert_eq!(names, ["a/conversations.json", "b/conversations-001.json"].map(Path::new));
+        assert_eq!(
+            names,
+            ["a/conversations.json", "b/conversations-001.json"].map(Path::new)
+        );
         assert_eq!(found.ignored.values().sum::<u64>(), 1);
     }
 }

@@ -30,7 +30,11 @@ pub fn read(
             break;
         }
         if line.cut > 0 {
-            account.note(number, IssueCode::TextCut, format!("{} bytes of long text", line.cut));
+            account.note(
+                number,
+                IssueCode::TextCut,
+                format!("{} bytes of long text", line.cut),
+            );
         }
         mend::read_line(line.bytes, number, &mut account, &mut |json| {
             let record: Value = serde_json::from_str(json)?;

@@ -17,4 +17,19 @@ use crate::formats::roo::Roo;
 use lookback_model::SessionSource;
 
 /// All of them, in the order lists name them.
-pub static SOURCES: &[&dyn SessionSource] = &[&Claude, &Codex, &Gemini, &Aider, &Cline, &Roo, &Kilo, &Continue, &OpenHands, &CopilotChat, &Antigravity, &ChatGpt, &ClaudeAi, &Cursor];
+pub static SOURCES: &[&dyn SessionSource] = &[
+    &Claude,
+    &Codex,
+    &Gemini,
+    &Aider,
+    &Cline,
+    &Roo,
+    &Kilo,
+    &Continue,
+    &OpenHands,
+    &CopilotChat,
+    &Antigravity,
+    &ChatGpt,
+    &ClaudeAi,
+    &Cursor,
+];

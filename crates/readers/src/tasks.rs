@@ -60,7 +60,9 @@ pub fn discover(agent: &str, root: &Path, found: &mut Discovery) {
 /// The transcript among a task's files, changed when any of them was.
 fn transcript(files: &[SourceFile]) -> Option<SourceFile> {
     let named = |name: &str| files.iter().find(|file| file.path.ends_with(name));
-    let chosen = named(MESSAGES).or_else(|| named(OLD_MESSAGES)).or_else(|| named(PANEL))?;
+    let chosen = named(MESSAGES)
+        .or_else(|| named(OLD_MESSAGES))
+        .or_else(|| named(PANEL))?;
     Some(walk::with_beside(chosen, files))
 }
 

@@ -32,7 +32,10 @@ pub fn user_folders(environment: &Environment) -> Vec<PathBuf> {
     if let Some(portable) = environment.variable("VSCODE_PORTABLE") {
         folders.push(PathBuf::from(portable).join("user-data").join("User"));
     }
-    let local = EDITORS.iter().skip(1).map(|editor| base.join(editor).join("User"));
+    let local = EDITORS
+        .iter()
+        .skip(1)
+        .map(|editor| base.join(editor).join("User"));
     let remote = SERVERS
         .iter()
         .map(|server| environment.home.join(server).join("data").join("User"));

@@ -4,7 +4,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a test fails by panicking, and says so when it is passed over"
 )]
@@ -159,5 +158,8 @@ fn ids_tell_files_apart() {
             text.push_str("\nhello\n\n# aider chat started at 2026-05-04 09:00:00\n");
         }
     }
-    assert!(ids[0] == ids[1] && ids[2] == ids[3] && ids[0] != ids[2], "{ids:?}");
+    assert!(
+        ids[0] == ids[1] && ids[2] == ids[3] && ids[0] != ids[2],
+        "{ids:?}"
+    );
 }

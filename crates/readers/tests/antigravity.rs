@@ -104,7 +104,10 @@ fn a_database_is_read_for_want_of_a_transcript() {
         .iter()
         .find(|event| matches!(event.data, EventData::AssistantMessage(_)))
         .unwrap();
-    assert_eq!(said(reply, TextKind::Agent).as_deref(), Some("I will run the tests."));
+    assert_eq!(
+        said(reply, TextKind::Agent).as_deref(),
+        Some("I will run the tests.")
+    );
     assert_eq!(
         said(reply, TextKind::Reasoning).as_deref(),
         Some("Think about the test.")

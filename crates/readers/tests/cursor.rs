@@ -93,7 +93,11 @@ fn samples_have_the_counts_of_their_index() {
         let root = place(sample, "state.vscdb");
         let mut kept = Kept::default();
         let outcome = read_root(root.path(), &mut kept, None);
-        assert_eq!((counts(&kept).as_str(), outcome.account.lost), (wanted, 0), "{sample}");
+        assert_eq!(
+            (counts(&kept).as_str(), outcome.account.lost),
+            (wanted, 0),
+            "{sample}"
+        );
     }
     let lines = "project/agent-transcripts/0b5e6a1c.jsonl";
     for (sample, wanted) in [
@@ -189,9 +193,20 @@ fn a_conversation_has_the_order_of_its_list() {
     let mut kept = Kept::default();
     let outcome = editor.read(&mut kept, None);
     assert_eq!(outcome.account.lost, 0);
-    let session = kept.sessions.iter().find(|session| session.id == COMPOSER).unwrap();
-    let wanted = [("first", true), ("second", true), ("an answer that was left", false)];
-    assert_eq!(said(session), wanted.map(|(text, current)| (text.to_owned(), current)));
+    let session = kept
+        .sessions
+        .iter()
+        .find(|session| session.id == COMPOSER)
+        .unwrap();
+    let wanted = [
+        ("first", true),
+        ("second", true),
+        ("an answer that was left", false),
+    ];
+    assert_eq!(
+        said(session),
+        wanted.map(|(text, current)| (text.to_owned(), current))
+    );
     let read = session.session.as_ref().unwrap();
     assert_eq!(read.facts.cwd.as_deref(), Some("/srv/shop"));
     assert_eq!(read.facts.model.as_deref(), Some("ada-1"));
@@ -234,7 +249,11 @@ fn folders_come_from_the_windows() {
     editor.composer(COMPOSER, &["b1"], json!({}));
     let window = editor.root().parent().unwrap().join("workspaceStorage/0123");
     fs::create_dir_all(&window).unwrap();
-    fs::write(window.join("workspace.json"), r#"{"folder":"file:///srv/my%20shop"}"#).unwrap();
+    fs::write(
+        window.join("workspace.json"),
+        r#"{"folder":"file:///srv/my%20shop"}"#,
+    )
+    .unwrap();
     let database = Connection::open(window.join("state.vscdb")).unwrap();
     database
         .execute_batch("CREATE TABLE ItemTable (key TEXT, value BLOB)")
@@ -275,10 +294,7 @@ fn a_transcript_gives_way_to_the_database() {
 #[test]
 fn a_chat_is_what_its_root_leads_to() {
     let root = tempfile::tempdir().unwrap();
-    let folder = root
-        .path()
-        .join("5f4dcc3b5aa765d61d8327deb882cf99")
-        .join(AGENT);
+    let folder = root.path().join("5f4dcc3b5aa765d61d8327deb882cf99").join(AGENT);
     fs::create_dir_all(&folder).unwrap();
     let database = Connection::open(folder.join("store.db")).unwrap();
     let tables = "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);";
@@ -304,16 +320,32 @@ fn a_chat_is_what_its_root_leads_to() {
         .execute("INSERT INTO blobs VALUES (?1, ?2)", (&top, tree))
         .unwrap();
     let meta = json!({"agentId": AGENT, "name": "Fix", "createdAt": 1_777_885_500_000_i64, "latestRootBlobId": top, "workspacePath": "/srv/shop"});
-    let digits: String = meta.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
-    database.execute("INSERT INTO meta VALUES ('0', ?1)", [digits]).unwrap();
+    let digits: String = meta
+        .to_string()
+        .bytes()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    database
+        .execute("INSERT INTO meta VALUES ('0', ?1)", [digits])
+        .unwrap();
     drop(database);
     let mut kept = Kept::default();
     read_root(root.path(), &mut kept, None);
     let session = &kept.sessions[0];
-    let wanted = [("fix it", true), ("a reply that was left", false), ("fixed", true)];
-    assert_eq!(said(session), wanted.map(|(text, current)| (text.to_owned(), current)));
+    let wanted = [
+        ("fix it", true),
+        ("a reply that was left", false),
+        ("fixed", true),
+    ];
+    assert_eq!(
+        said(session),
+        wanted.map(|(text, current)| (text.to_owned(), current))
+    );
     let read = session.session.as_ref().unwrap();
     let resume = Cursor.resume(&read.header, &read.facts).unwrap();
-    assert_eq!(resume.arguments.join(" "), format!("cursor-agent --resume {AGENT}"));
+    assert_eq!(
+        resume.arguments.join(" "),
+        format!("cursor-agent --resume {AGENT}")
+    );
     assert_eq!(resume.directory.as_deref(), Some("/srv/shop"));
 }

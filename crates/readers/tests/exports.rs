@@ -47,18 +47,33 @@ fn samples_have_the_counts_of_their_index() {
         return;
     };
     let (kept, account) = read(&ChatGpt, &samples.join("chatgpt"));
-    assert_eq!((account.lines, account.records, account.blank, account.lost), (2, 1, 1, 0));
+    assert_eq!(
+        (account.lines, account.records, account.blank, account.lost),
+        (2, 1, 1, 0)
+    );
     let session = kept.sessions.first().unwrap();
     let facts = &session.session.as_ref().unwrap().facts;
     // Of the assistant's six messages that are told, one was left; the prompts' answers count once each.
-    assert_eq!((facts.prompts, facts.tool_calls, facts.tool_results, facts.rewinds), (2, 1, 1, 1));
-    let replies = session.events.iter().filter(|event| matches!(event.data, EventData::AssistantMessage(_)));
+    assert_eq!(
+        (facts.prompts, facts.tool_calls, facts.tool_results, facts.rewinds),
+        (2, 1, 1, 1)
+    );
+    let replies = session
+        .events
+        .iter()
+        .filter(|event| matches!(event.data, EventData::AssistantMessage(_)));
     assert_eq!(replies.count(), 6);
     let left = session.events.iter().filter(|event| event.surface_op.is_none());
     assert_eq!(left.count(), 1);
 
     let (kept, account) = read(&ClaudeAi, &samples.join("claude-ai"));
-    assert_eq!((account.lines, account.records, account.blank, account.lost), (2, 1, 1, 0));
+    assert_eq!(
+        (account.lines, account.records, account.blank, account.lost),
+        (2, 1, 1, 0)
+    );
     let facts = &kept.sessions.first().unwrap().session.as_ref().unwrap().facts;
-    assert_eq!((facts.prompts, facts.replies, facts.tool_calls, facts.tool_results), (2, 2, 1, 1));
+    assert_eq!(
+        (facts.prompts, facts.replies, facts.tool_calls, facts.tool_results),
+        (2, 2, 1, 1)
+    );
 }

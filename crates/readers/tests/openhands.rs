@@ -118,7 +118,10 @@ fn events_that_are_added_are_read_on() {
     let mut whole = Kept::default();
     read(home, None, &mut whole).unwrap();
     assert_eq!(kept, whole);
-    made.event(5, r#"{"kind":"Condensation","forgotten_event_ids":["e0"],"summary":"s"}"#);
+    made.event(
+        5,
+        r#"{"kind":"Condensation","forgotten_event_ids":["e0"],"summary":"s"}"#,
+    );
     let third = read(home, Some(&second), &mut kept.clone());
     assert!(matches!(third, Err(ReadError::StaleCursor { .. })), "{third:?}");
     fs::remove_file(made.folder.join("events/event-00001-00001.json")).unwrap();

@@ -28,42 +28,34 @@ fn shared(name: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// What was read under a root: prompts, context, replies, calls and results of all its sessions.
-#[derive(Debug, Default, PartialEq)]
-struct Counts {
-    sessions: usize,
-    prompts: u64,
-    context: u64,
-    spoken: u64,
-    calls: u64,
-    results: u64,
-    failed: u64,
-    lost: u64,
-}
+/// What was read under a root: sessions, prompts, context, replies with words, calls, results, those of them that
+/// failed, and lost records.
+type Counts = [u64; 8];
 
 fn count(source: &dyn SessionSource, root: &Path) -> Counts {
     let mut found = Discovery::default();
     source.discover(root, &mut found);
     let mut counts = Counts::default();
+    let [sessions, prompts, context, spoken, calls, results, failed, lost] = &mut counts;
     for file in &found.files {
         let mut kept = Kept::default();
         let outcome = source.read(file, None, &mut kept);
         let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", file.path.display()));
-        counts.lost += outcome.account.lost;
+        *lost += outcome.account.lost;
         for session in &kept.sessions {
             Surface::of(&session.events).unwrap();
             let facts = &session.session.as_ref().unwrap().facts;
-            counts.sessions += 1;
-            counts.prompts += facts.prompts;
-            counts.calls += facts.tool_calls;
-            counts.results += facts.tool_results;
+            *sessions += 1;
+            *prompts += facts.prompts;
+            *calls += facts.tool_calls;
+            *results += facts.tool_results;
             for event in &session.events {
                 match &event.data {
-                    EventData::ContextMessage(_) => counts.context += 1,
+                    EventData::ContextMessage(_) => *context += 1,
                     EventData::AssistantMessage(message) => {
-                        counts.spoken += u64::from(lookback_model::text::speaks(message));
+                        *spoken += u64::from(lookback_model::text::speaks(message));
                     }
-                    EventData::ToolResult(result) => counts.failed += u64::from(result.is_error),
+                    EventData::ToolResult(result) => *failed += u64::from(result.is_error),
                     _ => {}
                 }
             }
@@ -79,83 +71,30 @@ fn samples_have_the_counts_of_their_index() {
     let Some(samples) = shared("samples") else {
         return;
     };
-    let task = Counts {
-        sessions: 1,
-        prompts: 2,
-        context: 1,
-        spoken: 3,
-        calls: 1,
-        results: 1,
-        ..Counts::default()
-    };
-    let expected: &[(&dyn SessionSource, &str, Counts)] = &[
+    let task = [1, 2, 1, 3, 1, 1, 0, 0];
+    let extension = "handmade-vscode-legacy/saoudrizwan.claude-dev";
+    let expected: &[(&dyn SessionSource, String, Counts)] = &[
         (
             &Cline,
-            "cline/cli-3.0.65/data",
-            Counts {
-                sessions: 1,
-                prompts: 1,
-                spoken: 3,
-                calls: 2,
-                results: 2,
-                failed: 1,
-                ..Counts::default()
-            },
+            "cline/cli-3.0.65/data".to_owned(),
+            [1, 1, 0, 3, 2, 2, 1, 0],
         ),
         (
             &Cline,
-            "cline/cli-sdk-repo-fixture",
-            Counts {
-                sessions: 1,
-                prompts: 5,
-                context: 1,
-                spoken: 14,
-                calls: 11,
-                results: 11,
-                ..Counts::default()
-            },
+            "cline/cli-sdk-repo-fixture".to_owned(),
+            [1, 5, 1, 14, 11, 11, 0, 0],
         ),
-        (
-            &Cline,
-            "cline/handmade-vscode-legacy/saoudrizwan.claude-dev",
-            Counts { ..task },
-        ),
+        (&Cline, format!("cline/{extension}"), task),
         (
             &Roo,
-            "roo/handmade-globalStorage/rooveterinaryinc.roo-cline",
-            Counts {
-                sessions: 2,
-                prompts: 4,
-                context: 2,
-                spoken: 6,
-                calls: 2,
-                results: 2,
-                ..Counts::default()
-            },
+            "roo/handmade-globalStorage/rooveterinaryinc.roo-cline".to_owned(),
+            task.map(|count| 2 * count),
         ),
-        (
-            &Roo,
-            "roo/deja-handmade",
-            Counts {
-                sessions: 1,
-                prompts: 1,
-                spoken: 1,
-                ..Counts::default()
-            },
-        ),
-        (
-            &Roo,
-            "roo/handmade-broken",
-            Counts {
-                sessions: 1,
-                prompts: 1,
-                lost: 1,
-                ..Counts::default()
-            },
-        ),
+        (&Roo, "roo/deja-handmade".to_owned(), [1, 1, 0, 1, 0, 0, 0, 0]),
+        (&Roo, "roo/handmade-broken".to_owned(), [1, 1, 0, 0, 0, 0, 0, 1]),
         (
             &Kilo,
-            "kilo/handmade-vscode-legacy-globalStorage/kilocode.kilo-code",
+            "kilo/handmade-vscode-legacy-globalStorage/kilocode.kilo-code".to_owned(),
             task,
         ),
     ];

@@ -248,6 +248,18 @@ fn finding(issues: &[&FileIssue]) -> Option<Finding> {
             format!("{} texts of {path} were cut for their length", issues.len()),
             look,
         ),
+        IssueCode::DamagedDatabase => (
+            format!("{path} is no whole database: {}", first.detail),
+            format!("ls -l {quoted}"),
+        ),
+        IssueCode::UnreadableDatabase => (
+            format!("{path} cannot be read as it lies: {}", first.detail),
+            format!("ls -l {quoted}*"),
+        ),
+        IssueCode::Unsupported => (
+            format!("{} parts of {path} are of a kind that is not known", issues.len()),
+            format!("ls -l {quoted}"),
+        ),
     };
     Some(Finding { words, mend })
 }

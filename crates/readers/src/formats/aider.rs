@@ -5,6 +5,7 @@
 
 mod blocks;
 mod history;
+mod input;
 mod words;
 
 use crate::walk::{self, Class, Walk};
@@ -172,10 +173,7 @@ mod tests {
             .variables
             .insert("AIDER_CHAT_HISTORY_FILE".into(), "relative.md".into());
         let named = home.path().join("notes/talk.md");
-        assert_eq!(
-            Aider.roots(&environment),
-            [named.clone(), home.path().to_owned()]
-        );
+        assert_eq!(Aider.roots(&environment), [named.clone(), home.path().to_owned()]);
         fs::create_dir(home.path().join("notes")).unwrap();
         fs::write(&named, "# aider chat started at 2026-05-04 09:00:00\n").unwrap();
         let mut found = Discovery::default();
@@ -190,12 +188,7 @@ mod tests {
         );
         assert_eq!(
             Aider.roots(&environment),
-            [
-                named,
-                "/srv/a".into(),
-                "/srv/b".into(),
-                home.path().to_owned()
-            ]
+            [named, "/srv/a".into(), "/srv/b".into(), home.path().to_owned()]
         );
     }
 
@@ -230,10 +223,7 @@ mod tests {
             .map(|file| file.path.parent().unwrap().strip_prefix(home.path()).unwrap())
             .collect();
         folders.sort();
-        assert_eq!(
-            folders,
-            ["", "plain/folder", "src/git/group/shop"].map(Path::new)
-        );
+        assert_eq!(folders, ["", "plain/folder", "src/git/group/shop"].map(Path::new));
         assert!(found.ignored.is_empty());
     }
 }

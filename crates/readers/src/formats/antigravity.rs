@@ -59,7 +59,10 @@ impl SessionSource for Antigravity {
                 conversations.entry(folder).or_default().push(file);
             }
         }
-        let chosen: Vec<SourceFile> = conversations.values().filter_map(|files| longest(files)).collect();
+        let chosen: Vec<SourceFile> = conversations
+            .values()
+            .filter_map(|files| longest(files))
+            .collect();
         let told: HashSet<String> = chosen
             .iter()
             .filter(|file| file.stamp.size > 0)

@@ -118,7 +118,9 @@ fn tell(
         draft.native_id = Some(id.to_owned());
         draft.copy_key = key_of_id(AGENT, id);
         // Reasoning, calls and words of one answer are messages of their own.
-        draft.reply_id = exchange.as_ref().map(|prompt| format!("{prompt}/{}", node.is_active));
+        draft.reply_id = exchange
+            .as_ref()
+            .map(|prompt| format!("{prompt}/{}", node.is_active));
         log.append(draft)?;
     }
     log.finish()?;

@@ -82,7 +82,8 @@ fn tell(
     if log.facts().created_at.is_none() {
         log.saw_time(modified);
     }
-    log.facts().offer_title(text(conversation, "name"), TitleRank::Given);
+    log.facts()
+        .offer_title(text(conversation, "name"), TitleRank::Given);
     let left = left(messages);
     let mut time = log.facts().created_at;
     let mut was_left = false;

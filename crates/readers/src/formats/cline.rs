@@ -53,7 +53,11 @@ impl SessionSource for Cline {
                 }
                 _ => Class::Other,
             },
-            enter: &|path| !["db", "tasks", "state", "logs"].iter().any(|other| path.starts_with(other)),
+            enter: &|path| {
+                !["db", "tasks", "state", "logs"]
+                    .iter()
+                    .any(|other| path.starts_with(other))
+            },
         }
         .run(&mut seen);
         found.issues.append(&mut seen.issues);
@@ -78,7 +82,9 @@ impl SessionSource for Cline {
         if file.path.to_string_lossy().ends_with(MESSAGES) {
             return session::read(file, cursor, sink);
         }
-        tasks::read(AGENT, file, cursor, sink, &|folder, facts| take_listed(folder, facts))
+        tasks::read(AGENT, file, cursor, sink, &|folder, facts| {
+            take_listed(folder, facts)
+        })
     }
 
     fn raw_words(&self, file: &SourceFile) -> RawWords {

@@ -109,7 +109,10 @@ fn may_hold_sessions(relative: &Path) -> bool {
         ["workspaceStorage", _, "chatSessions"] => true,
         ["workspaceStorage", _, extension] => is_extension(extension),
         ["workspaceStorage", _, extension, TRANSCRIPTS] => is_extension(extension),
-        ["globalStorage", "emptyWindowChatSessions" | "transferredChatSessions"] => true,
+        [
+            "globalStorage",
+            "emptyWindowChatSessions" | "transferredChatSessions",
+        ] => true,
         _ => false,
     }
 }
@@ -120,13 +123,15 @@ fn is_extension(name: &str) -> bool {
 
 fn is_session(relative: &Path) -> bool {
     let extension = relative.extension().and_then(OsStr::to_str);
-    let folder = relative.parent().and_then(Path::file_name).and_then(OsStr::to_str);
-    match (folder, extension) {
-        (Some(TRANSCRIPTS), Some("jsonl")) => true,
-        (
-            Some("chatSessions" | "emptyWindowChatSessions" | "transferredChatSessions"),
-            Some("json" | "jsonl"),
-        ) => true,
+    let folder = relative
+        .parent()
+        .and_then(Path::file_name)
+        .and_then(OsStr::to_str);
+    match folder {
+        Some(TRANSCRIPTS) => extension == Some("jsonl"),
+        Some("chatSessions" | "emptyWindowChatSessions" | "transferredChatSessions") => {
+            matches!(extension, Some("json" | "jsonl"))
+        }
         _ => false,
     }
 }

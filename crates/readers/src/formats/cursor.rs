@@ -36,7 +36,11 @@ impl SessionSource for Cursor {
     fn roots(&self, environment: &Environment) -> Vec<PathBuf> {
         let own = environment.home.join(".cursor");
         let user = vscode::user_folder(environment, "Cursor");
-        vec![user.join("globalStorage"), own.join("chats"), own.join("projects")]
+        vec![
+            user.join("globalStorage"),
+            own.join("chats"),
+            own.join("projects"),
+        ]
     }
 
     fn discover(&self, root: &Path, found: &mut Discovery) {
@@ -84,7 +88,7 @@ impl SessionSource for Cursor {
     }
 
     fn resume(&self, session: &SessionHeader, facts: &SessionFacts) -> Option<ResumeCommand> {
-        // Conversations of the editor are gone on with there.
+        // Conversations of the editor are gone on with there, and of a transcript alone nothing is.
         if facts.kind == SessionKind::Subagent || facts.agent_version.as_deref() != Some(COMMAND) {
             return None;
         }

@@ -4,11 +4,11 @@ use super::envelope::{self, Part};
 use super::xml;
 use crate::document::{items, plain, text, words};
 use crate::log::{Draft, Placement, SessionLog};
+use lookback_model::Timestamp;
 use lookback_model::copies::chained_key;
 use lookback_model::event::{ContentBlock, EventData, Message, ToolResult};
 use lookback_model::source::{EventSink, SinkClosed};
 use lookback_model::text::speaks;
-use lookback_model::Timestamp;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -70,7 +70,8 @@ impl<'s> Conversation<'s> {
             _ => None,
         };
         // Copies keep the times of messages. Without them many tasks begin with the same words.
-        if let (Some((role, message)), Some(time)) = (said.filter(|(_, message)| speaks(message)), draft.time) {
+        if let (Some((role, message)), Some(time)) = (said.filter(|(_, message)| speaks(message)), draft.time)
+        {
             self.chain = chained_key(self.chain, role, &time.0.to_string());
             for block in &message.content {
                 if let ContentBlock::Text { text } = block {
@@ -194,18 +195,14 @@ impl<'s> Conversation<'s> {
         data
     }
 
-    fn words(
-        &mut self,
-        text: &str,
-        answering: &mut bool,
-        prompt: &mut Message,
-        data: &mut Vec<EventData>,
-    ) {
+    fn words(&mut self, text: &str, answering: &mut bool, prompt: &mut Message, data: &mut Vec<EventData>) {
         for part in envelope::parts(text, answering) {
             match part {
                 Part::Person(words) => prompt.content.push(ContentBlock::text(words)),
                 Part::Program(words) => {
-                    data.push(EventData::ContextMessage(Message::text(words).from_source("notice")));
+                    data.push(EventData::ContextMessage(
+                        Message::text(words).from_source("notice"),
+                    ));
                 }
                 Part::Answer(words) => match data.last_mut() {
                     // An answer may stand in several blocks.

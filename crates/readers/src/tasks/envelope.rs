@@ -38,10 +38,10 @@ pub(super) fn parts<'t>(text: &'t str, answering: &mut bool) -> Vec<Part<'t>> {
 fn without_state<'t>(text: &'t str, parts: &mut Vec<Part<'t>>) -> Vec<&'t str> {
     let mut stretches = Vec::new();
     let mut rest = text;
-    while let Some((before, state, after)) = tagged(rest, STATE) {
-        stretches.push(before);
-        parts.extend(folder(state).map(Part::Folder));
-        rest = after;
+    while let Some(state) = first_of(rest, &[STATE]) {
+        stretches.push(state.before);
+        parts.extend(folder(state.inside).map(Part::Folder));
+        rest = state.after;
     }
     stretches.push(rest);
     stretches
@@ -64,11 +64,11 @@ fn person_in<'t>(text: &'t str, answering: &mut bool, parts: &mut Vec<Part<'t>>)
     let is_notice = NOTICES.iter().any(|notice| text.starts_with(notice));
     *answering |= is_answer(text);
     let mut rest = text;
-    while let Some((before, words, after)) = first_of(rest, PERSON) {
-        other(before, *answering, is_notice, parts);
-        parts.push(Part::Person(words.trim()));
+    while let Some(words) = first_of(rest, PERSON) {
+        other(words.before, *answering, is_notice, parts);
+        parts.push(Part::Person(words.inside.trim()));
         *answering = false;
-        rest = after;
+        rest = words.after;
     }
     other(rest, *answering, is_notice, parts);
 }
@@ -104,31 +104,51 @@ pub(super) fn is_answer(text: &str) -> bool {
     first.starts_with('[') && first.contains("] Result:")
 }
 
-/// The first of some tags that is opened and closed.
-fn first_of<'t>(text: &'t str, tags: &[&str]) -> Option<(&'t str, &'t str, &'t str)> {
-    tags.iter()
-        .filter_map(|tag| tagged(text, tag))
-        .min_by_key(|(before, _, _)| before.len())
+/// A tag with what stands around it.
+pub(super) struct Tagged<'t> {
+    pub(super) before: &'t str,
+    pub(super) tag: &'static str,
+    pub(super) inside: &'t str,
+    pub(super) after: &'t str,
 }
 
-/// What stands before a tag, in it and after it. One that is never closed reaches to the end.
-pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> Option<(&'t str, &'t str, &'t str)> {
-    let opening = format!("<{tag}");
-    let mut from = 0;
-    loop {
-        let at = from + text.get(from..)?.find(&opening)?;
-        let after_name = text.get(at + opening.len()..)?;
-        // A longer name is another tag.
-        if !after_name.starts_with(['>', ' ', '\n']) {
-            from = at + opening.len();
+/// The first of some tags. One that is never closed reaches to the end.
+pub(super) fn first_of<'t>(text: &'t str, tags: &[&'static str]) -> Option<Tagged<'t>> {
+    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let Some((tag, rest)) = tags.iter().find_map(|tag| Some((*tag, opened(rest, tag)?))) else {
             continue;
-        }
-        let (_, inner) = after_name.split_once('>')?;
+        };
         let closing = format!("</{tag}>");
-        let (inner, after) = inner.split_once(&closing).unwrap_or((inner, ""));
-        return Some((text.get(..at)?, inner, after));
+        let (inside, after) = rest.split_once(&closing).unwrap_or((rest, ""));
+        let before = text.get(..at).unwrap_or_default();
+        return Some(Tagged {
+            before,
+            tag,
+            inside,
+            after,
+        });
     }
+    None
 }
+
+/// What follows a tag that is opened here, after its attributes.
+fn opened<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let rest = text.strip_prefix(tag)?;
+    if let Some(inside) = rest.strip_prefix('>') {
+        return Some(inside);
+    }
+    // A longer name is another tag.
+    let attributes = rest.strip_prefix([' ', '\n'])?;
+    let end = attributes
+        .bytes()
+        .take(ATTRIBUTES)
+        .position(|byte| byte == b'>')?;
+    attributes.get(end + 1..)
+}
+
+/// No tag has attributes that are longer.
+const ATTRIBUTES: usize = 200;
 
 #[cfg(test)]
 mod tests {
@@ -147,10 +167,15 @@ mod tests {
             [Person("fix it")]
         );
         assert_eq!(
-            parts_of("<task>\nfix it\n</task>\n<environment_details>\n# Current Workspace Directory (/srv/a (b)) Files\nx\n</environment_details>"),
+            parts_of(
+                "<task>\nfix it\n</task>\n<environment_details>\n# Current Workspace Directory (/srv/a (b)) Files\nx\n</environment_details>"
+            ),
             [Folder("/srv/a (b)"), Person("fix it")]
         );
-        assert_eq!(parts_of("plain <taskless> words"), [Person("plain <taskless> words")]);
+        assert_eq!(
+            parts_of("plain <taskless> words"),
+            [Person("plain <taskless> words")]
+        );
         assert_eq!(parts_of("<environment_details>never closed"), []);
     }
 
@@ -158,11 +183,15 @@ mod tests {
     fn answers_and_notices_are_not_the_persons() {
         assert_eq!(
             parts_of("[execute_command for 'ls'] Result:\na.txt\n<feedback>\nnot that\n</feedback>"),
-            [Answer("[execute_command for 'ls'] Result:\na.txt"), Person("not that")]
+            [
+                Answer("[execute_command for 'ls'] Result:\na.txt"),
+                Person("not that")
+            ]
         );
-        assert_eq!(parts_of("[ERROR] You did not use a tool"), [
-            Program("[ERROR] You did not use a tool")
-        ]);
+        assert_eq!(
+            parts_of("[ERROR] You did not use a tool"),
+            [Program("[ERROR] You did not use a tool")]
+        );
         assert!(quotes_person("<answer>\nyes\n</answer>") && !quotes_person("a page: <answer>\nno"));
         let mut answering = true;
         assert_eq!(parts("more of it", &mut answering), [Answer("more of it")]);

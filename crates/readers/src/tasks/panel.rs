@@ -71,9 +71,7 @@ fn said(entry: &Value, prompted: bool) -> Option<EventData> {
                 ..ToolResult::default()
             })
         }
-        "error" | "condense_context" => {
-            EventData::ContextMessage(Message::text(words).from_source(kind))
-        }
+        "error" | "condense_context" => EventData::ContextMessage(Message::text(words).from_source(kind)),
         _ => return None,
     })
 }

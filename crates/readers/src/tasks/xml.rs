@@ -1,12 +1,16 @@
 //! Tool calls as tags in an agent's words, which is how models were asked to call tools before they had an
 //! interface for it.
 
-use super::envelope::tagged;
+use super::envelope::first_of;
 use lookback_model::event::ContentBlock;
 use serde_json::{Map, Value};
 
-/// Tools that are called by such tags.
-const TOOLS: &[&str] = &[
+/// Tags that are something else than words.
+const TAGS: &[&str] = &[
+    "thinking",
+    "attempt_completion",
+    "ask_followup_question",
+    "plan_mode_respond",
     "execute_command",
     "read_file",
     "write_to_file",
@@ -45,23 +49,24 @@ pub(super) const SPEECH: &[(&str, &str)] = &[
 pub(super) fn blocks(text: &str) -> Vec<ContentBlock> {
     let mut blocks = Vec::new();
     let mut rest = text;
-    while let Some((before, tag, inner, after)) = first_tag(rest) {
-        words(before, &mut blocks);
+    while let Some(found) = first_of(rest, TAGS) {
+        words(found.before, &mut blocks);
+        let (tag, inside) = (found.tag, found.inside);
         if tag == "thinking" {
             blocks.push(ContentBlock::Reasoning {
-                text: inner.trim().to_owned(),
+                text: inside.trim().to_owned(),
             });
         } else if let Some((_, argument)) = SPEECH.iter().find(|(tool, _)| *tool == tag) {
-            let said = tagged(inner, argument).map_or(inner, |(_, said, _)| said);
+            let said = first_of(inside, &[*argument]).map_or(inside, |said| said.inside);
             words(said, &mut blocks);
         } else {
             blocks.push(ContentBlock::ToolCall {
                 id: String::new(),
                 name: tag.to_owned(),
-                arguments: arguments(inner),
+                arguments: arguments(inside),
             });
         }
-        rest = after;
+        rest = found.after;
     }
     words(rest, &mut blocks);
     blocks
@@ -74,40 +79,35 @@ fn words(text: &str, blocks: &mut Vec<ContentBlock>) {
     }
 }
 
-fn first_tag(text: &str) -> Option<(&str, &'static str, &str, &str)> {
-    if !text.contains('<') {
-        return None;
-    }
-    let speech = SPEECH.iter().map(|(tool, _)| *tool);
-    TOOLS
-        .iter()
-        .copied()
-        .chain(speech)
-        .chain(["thinking"])
-        .filter_map(|tag| tagged(text, tag).map(|(before, inner, after)| (before, tag, inner, after)))
-        .min_by_key(|(before, ..)| before.len())
-}
-
 /// Arguments as JSON: the tags inside a call's, or all of it as it stands.
-fn arguments(inner: &str) -> String {
+fn arguments(inside: &str) -> String {
     let mut fields = Map::new();
-    let mut rest = inner;
-    while let Some(at) = rest.find('<') {
-        let from = rest.get(at + 1..).unwrap_or_default();
-        let name = from.split('>').next().unwrap_or_default();
-        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        match tagged(rest, name).filter(|_| is_name) {
-            Some((_, value, after)) => {
-                fields.insert(name.to_owned(), Value::from(value.trim()));
-                rest = after;
-            }
-            None => rest = from,
-        }
+    let mut rest = inside;
+    while let Some(at) = memchr::memchr(b'<', rest.as_bytes()) {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let Some(name) = argument_name(rest) else {
+            continue;
+        };
+        let value = rest.get(name.len() + 1..).unwrap_or_default();
+        let (value, after) = value.split_once(&format!("</{name}>")).unwrap_or((value, ""));
+        fields.insert(name.to_owned(), Value::from(value.trim()));
+        rest = after;
     }
     if fields.is_empty() {
-        return inner.trim().to_owned();
+        return inside.trim().to_owned();
     }
     Value::Object(fields).to_string()
+}
+
+/// No argument has a longer name.
+const LONGEST_NAME: usize = 40;
+
+/// The name of an argument whose tag is opened here.
+fn argument_name(text: &str) -> Option<&str> {
+    let end = text.bytes().take(LONGEST_NAME).position(|byte| byte == b'>')?;
+    let name = text.get(..end)?;
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    (!name.is_empty() && name.bytes().all(is_name)).then_some(name)
 }
 
 #[cfg(test)]
@@ -118,21 +118,27 @@ mod tests {
     #[test]
     fn tags_become_blocks() {
         let text = "I look.\n<thinking>first the list</thinking>\n<execute_command>\n<command>ls <dir></command>\n</execute_command>";
-        assert_eq!(blocks(text), [
-            ContentBlock::text("I look."),
-            ContentBlock::Reasoning {
-                text: "first the list".into()
-            },
-            ContentBlock::ToolCall {
-                id: String::new(),
-                name: "execute_command".into(),
-                arguments: r#"{"command":"ls <dir>"}"#.into()
-            },
-        ]);
+        assert_eq!(
+            blocks(text),
+            [
+                ContentBlock::text("I look."),
+                ContentBlock::Reasoning {
+                    text: "first the list".into()
+                },
+                ContentBlock::ToolCall {
+                    id: String::new(),
+                    name: "execute_command".into(),
+                    arguments: r#"{"command":"ls <dir>"}"#.into()
+                },
+            ]
+        );
         assert_eq!(
             blocks("<attempt_completion>\n<result>Done: a < b.</result>\n</attempt_completion>"),
             [ContentBlock::text("Done: a < b.")]
         );
-        assert_eq!(blocks("Vec<String> stays"), [ContentBlock::text("Vec<String> stays")]);
+        assert_eq!(
+            blocks("Vec<String> stays"),
+            [ContentBlock::text("Vec<String> stays")]
+        );
     }
 }

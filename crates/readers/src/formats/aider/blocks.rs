@@ -124,7 +124,10 @@ fn opens(line: &str) -> Option<String> {
 /// Whether a line closes a fence: the same mark, at least as often, and nothing else.
 fn closes(line: &str, fence: &str) -> bool {
     let line = line.trim();
-    line.starts_with(fence) && line.trim_start_matches(fence.get(..1).unwrap_or_default()).is_empty()
+    line.starts_with(fence)
+        && line
+            .trim_start_matches(fence.get(..1).unwrap_or_default())
+            .is_empty()
 }
 
 #[cfg(test)]
@@ -163,9 +166,7 @@ mod tests {
         ];
         assert_eq!(
             speakers(&lines),
-            [
-                Person, Model, Model, Model, Model, Model, Model, Program, Person
-            ]
+            [Person, Model, Model, Model, Model, Model, Model, Program, Person]
         );
     }
 

@@ -4,11 +4,12 @@
 //! which was told goes on, the file is read anew; that happens only when it was read while the agent wrote.
 
 use super::blocks::{Reading, Speaker};
+use super::input::Input;
 use super::words::{self, Typed};
 use crate::lines::{self, Lines};
 use crate::log::{Draft, LogState, Placement, SessionLog};
 use lookback_model::Timestamp;
-use lookback_model::event::EventData;
+use lookback_model::event::{ContentBlock, EventData, Message};
 use lookback_model::source::{
     EventSink, IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome, SinkClosed, SourceFile,
 };
@@ -31,7 +32,7 @@ struct State {
     sessions: u64,
     /// When the last one began, as it stands there.
     started: String,
-    /// The same as a time.
+    /// When something was last known to be said.
     time: Option<Timestamp>,
     log: LogState,
     reading: Reading,
@@ -59,6 +60,7 @@ pub(super) fn read(
         text: String::new(),
         line,
         end: offset,
+        input: Input::beside(&file.path),
         block: String::new(),
         speaker: None,
         is_banner: false,
@@ -80,7 +82,11 @@ pub(super) fn read(
         return Err(no_session(file, IssueCode::EmptyFile, "it is empty"));
     }
     if state.sessions == 0 {
-        return Err(no_session(file, IssueCode::NoSessionHeader, "nothing is said in it"));
+        return Err(no_session(
+            file,
+            IssueCode::NoSessionHeader,
+            "nothing is said in it",
+        ));
     }
     let guard = lines::guard(&mut input, end).map_err(failed)?;
     Ok(ReadOutcome {
@@ -96,11 +102,7 @@ pub(super) fn read(
     })
 }
 
-fn resume(
-    file: &SourceFile,
-    cursor: &ReadCursor,
-    input: &mut File,
-) -> Result<(State, u64, u64), ReadError> {
+fn resume(file: &SourceFile, cursor: &ReadCursor, input: &mut File) -> Result<(State, u64, u64), ReadError> {
     let Position::Lines { offset, line, guard } = cursor.position else {
         return Err(stale(file));
     };
@@ -137,6 +139,7 @@ struct History<'f> {
     line: u64,
     /// Where the last one ended.
     end: u64,
+    input: Input,
     /// What is being said, and who says it.
     block: String,
     speaker: Option<Speaker>,
@@ -334,10 +337,13 @@ impl History<'_> {
         Ok(())
     }
 
-    fn typed(&self, block: &str) -> Option<Draft> {
+    fn typed(&mut self, block: &str) -> Option<Draft> {
         match words::typed(block) {
             Typed::Nothing => None,
-            Typed::Prompt(message) => Some(self.draft(EventData::UserMessage(message))),
+            Typed::Prompt(message) => {
+                self.take_time(&message);
+                Some(self.draft(EventData::UserMessage(message)))
+            }
             Typed::Command { message, clears } => {
                 let mut draft = self.draft(EventData::ContextMessage(message));
                 draft.placement = if clears {
@@ -347,6 +353,17 @@ impl History<'_> {
                 };
                 Some(draft)
             }
+        }
+    }
+
+    /// Takes the time at which a prompt was typed, for it and what follows.
+    fn take_time(&mut self, prompt: &Message) {
+        let (Some(since), [ContentBlock::Text { text }]) = (self.state.time, prompt.content.as_slice())
+        else {
+            return;
+        };
+        if let Some(time) = self.input.time_of(text, since) {
+            self.state.time = Some(time);
         }
     }
 

@@ -9,7 +9,16 @@ use lookback_model::session::SessionKind;
 const BLANK: &str = "<blank>";
 
 /// Commands whose words are the person's, to the model or to a shell. The others steer the program.
-const SPOKEN: &[&str] = &["architect", "ask", "code", "context", "help", "run", "test", "web"];
+const SPOKEN: &[&str] = &[
+    "architect",
+    "ask",
+    "code",
+    "context",
+    "help",
+    "run",
+    "test",
+    "web",
+];
 
 /// Commands that empty the conversation.
 const CLEARING: &[&str] = &["clear", "reset"];
@@ -170,10 +179,7 @@ mod tests {
         assert_eq!(typed("#### #### twice"), prompt("#### twice"));
         assert_eq!(typed("#### <blank>  "), Typed::Nothing);
         assert_eq!(typed("#### /ask why?  "), prompt("/ask why?"));
-        assert_eq!(
-            typed("#### /usr/bin/env fails"),
-            prompt("/usr/bin/env fails")
-        );
+        assert_eq!(typed("#### /usr/bin/env fails"), prompt("/usr/bin/env fails"));
         let command = |text: &str, clears| Typed::Command {
             message: Message::text(text).from_source("command"),
             clears,

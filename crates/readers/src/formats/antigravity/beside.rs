@@ -16,7 +16,9 @@ pub(super) fn take(root: &Path, id: &str, facts: &mut SessionFacts) {
     let logged = prompts.iter().find_map(|prompt| words(prompt, "workspace"));
     let uris = ["workspaceUris", "workspaces", "workspace_uris"];
     let first = uris.iter().find_map(|key| items(&cached, key).first());
-    let open = first.and_then(Value::as_str).or_else(|| words(&cached, "workspace"));
+    let open = first
+        .and_then(Value::as_str)
+        .or_else(|| words(&cached, "workspace"));
     // What steps say of a folder is only where a command was run.
     if let Some(folder) = logged.or(open) {
         facts.cwd = Some(vscode::path_of_uri(folder));

@@ -101,7 +101,11 @@ fn texts_below<'b>(message: &'b [u8], depth: usize, found: &mut Vec<&'b str>) {
         let Value::Bytes(bytes) = field.value else {
             continue;
         };
-        let is_printable = |text: &&str| !text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+        let is_printable = |text: &&str| {
+            !text
+                .chars()
+                .any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+        };
         match std::str::from_utf8(bytes).ok().filter(is_printable) {
             Some(text) if !text.trim().is_empty() => found.push(text),
             Some(_) => {}

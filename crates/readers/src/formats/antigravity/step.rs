@@ -40,7 +40,10 @@ pub(super) fn request(content: &str) -> &str {
     let Some((_, inside)) = content.split_once(REQUEST) else {
         let added = ["<ADDITIONAL_METADATA>", "<USER_SETTINGS_CHANGE>"];
         let end = added.iter().filter_map(|tag| content.find(tag)).min();
-        return content.get(..end.unwrap_or(content.len())).unwrap_or(content).trim();
+        return content
+            .get(..end.unwrap_or(content.len()))
+            .unwrap_or(content)
+            .trim();
     };
     inside.split("</USER_REQUEST>").next().unwrap_or(inside).trim()
 }
@@ -65,7 +68,9 @@ fn reply(step: &Value, facts: &mut SessionFacts) -> Option<EventData> {
     message
         .content
         .extend(thoughts.map(|text| ContentBlock::Reasoning { text }));
-    message.content.extend(words(step, "content").map(ContentBlock::text));
+    message
+        .content
+        .extend(words(step, "content").map(ContentBlock::text));
     for call in items(step, "tool_calls") {
         let arguments = arguments(call.get("args").unwrap_or(&Value::Null));
         if let (None, Some(folder)) = (&facts.cwd, words(&arguments, "Cwd")) {

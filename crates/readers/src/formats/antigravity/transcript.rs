@@ -50,7 +50,11 @@ pub(super) fn read(
         number += 1;
         end = line.offset + line.length;
         if line.cut > 0 {
-            account.note(number, IssueCode::TextCut, format!("{} bytes of long text", line.cut));
+            account.note(
+                number,
+                IssueCode::TextCut,
+                format!("{} bytes of long text", line.cut),
+            );
         }
         mend::read_line(line.bytes, number, &mut account, &mut |json| {
             let step: Value = serde_json::from_str(json)?;
@@ -109,7 +113,10 @@ fn resume(
 type Steps = HashMap<(String, String), Value>;
 
 fn key(step: &Value) -> (String, String) {
-    let number = step.get("step_index").map(ToString::to_string).unwrap_or_default();
+    let number = step
+        .get("step_index")
+        .map(ToString::to_string)
+        .unwrap_or_default();
     (number, text(step, "type").to_owned())
 }
 

@@ -104,7 +104,10 @@ fn result(content: &Value) -> Vec<ContentBlock> {
         .filter(|text| !text.trim().is_empty())
         .collect();
     texts.dedup();
-    let mut blocks: Vec<ContentBlock> = texts.into_iter().map(|text| ContentBlock::Text { text }).collect();
+    let mut blocks: Vec<ContentBlock> = texts
+        .into_iter()
+        .map(|text| ContentBlock::Text { text })
+        .collect();
     blocks.extend(items(content, "parts").iter().filter_map(part));
     blocks
 }
@@ -123,8 +126,9 @@ fn without_marks(text: &str) -> String {
     while let Some(at) = rest.find(OPENS) {
         let (before, mark) = rest.split_at_checked(at).unwrap_or((rest, ""));
         kept.push_str(before);
-        let end = mark.find(CLOSES).filter(|&end| end <= LONGEST_MARK);
-        let length = end.map_or(OPENS.len_utf8(), |end| end + CLOSES.len_utf8());
+        let mut characters = mark.char_indices().take(LONGEST_MARK);
+        let end = characters.find(|&(_, character)| character == CLOSES);
+        let length = end.map_or(OPENS.len_utf8(), |(end, _)| end + CLOSES.len_utf8());
         rest = mark.get(length..).unwrap_or_default();
     }
     kept.push_str(rest);

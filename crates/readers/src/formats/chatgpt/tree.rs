@@ -39,7 +39,10 @@ pub(super) fn in_order<'v>(mapping: &'v Map<String, Value>, current: &'v str) ->
     let mut nodes = Vec::with_capacity(mapping.len());
     let mut seen = HashSet::new();
     while let Some((id, is_below_active)) = waiting.pop() {
-        let Some((id, node)) = mapping.get_key_value(id).filter(|(id, _)| seen.insert(id.as_str())) else {
+        let Some((id, node)) = mapping
+            .get_key_value(id)
+            .filter(|(id, _)| seen.insert(id.as_str()))
+        else {
             continue;
         };
         let is_active = active.contains(id.as_str());
@@ -77,7 +80,11 @@ fn newest_leaf(mapping: &Map<String, Value>) -> Option<&str> {
     let leaves = mapping
         .iter()
         .filter(|(_, node)| says_something(node) && items(node, "children").is_empty());
-    let time = |node: &Value| node.get("message")?.get("create_time").and_then(Timestamp::from_json);
+    let time = |node: &Value| {
+        node.get("message")?
+            .get("create_time")
+            .and_then(Timestamp::from_json)
+    };
     leaves
         .max_by_key(|(_, node)| time(node))
         .map(|(id, _)| id.as_str())
@@ -106,7 +113,8 @@ mod tests {
             "b": {"parent": "a", "children": [], "message": {"create_time": 5.0}},
             "c": {"parent": "a", "children": [], "message": {"create_time": 9.0}},
         });
-        let wanted = |b: bool| [("r", true), ("a", true), ("b", b), ("c", !b)].map(|(id, on)| (id.to_owned(), on));
+        let wanted =
+            |b: bool| [("r", true), ("a", true), ("b", b), ("c", !b)].map(|(id, on)| (id.to_owned(), on));
         assert_eq!(told(&mapping, "b"), wanted(true));
         assert_eq!(told(&mapping, "c"), wanted(false));
         assert_eq!(told(&mapping, "gone"), wanted(false));

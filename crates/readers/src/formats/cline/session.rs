@@ -37,7 +37,11 @@ pub(super) fn read(
     let transcript = Document::read(&file.path, SKIPPED)?;
     let root = &transcript.root;
     if !root.get("messages").is_some_and(Value::is_array) {
-        return Err(no_session(&file.path, IssueCode::NoSessionHeader, "it holds no messages"));
+        return Err(no_session(
+            &file.path,
+            IssueCode::NoSessionHeader,
+            "it holds no messages",
+        ));
     }
     let manifest = Document::read(&manifest_of(&file.path), SKIPPED).unwrap_or_default();
     let id = words(root, "sessionId")

@@ -72,7 +72,9 @@ fn step<'v>(value: &'v mut Value, key: &Value) -> Option<&'v mut Value> {
 /// A member, or an item at most one behind the last.
 fn place<'v>(parent: &'v mut Value, key: &Value) -> Option<&'v mut Value> {
     match (parent, key) {
-        (Value::Object(fields), Value::String(name)) => Some(fields.entry(name.as_str()).or_insert(Value::Null)),
+        (Value::Object(fields), Value::String(name)) => {
+            Some(fields.entry(name.as_str()).or_insert(Value::Null))
+        }
         (Value::Array(items), Value::Number(at)) => {
             let at = usize::try_from(at.as_u64()?).ok()?;
             if at == items.len() {
@@ -105,7 +107,10 @@ fn delete(parent: &mut Value, key: &Value) {
     match (parent, key) {
         (Value::Object(fields), Value::String(name)) => drop(fields.remove(name)),
         (Value::Array(items), Value::Number(at)) => {
-            if let Some(item) = at.as_u64().and_then(|at| items.get_mut(usize::try_from(at).ok()?)) {
+            if let Some(item) = at
+                .as_u64()
+                .and_then(|at| items.get_mut(usize::try_from(at).ok()?))
+            {
                 *item = Value::Null;
             }
         }

@@ -24,7 +24,9 @@ pub(super) fn tell(agent: &str, log: &mut SessionLog<'_>, request: &Value) -> Re
         agent,
         time: request.get("timestamp").and_then(Timestamp::from_json),
         // What was undone is gone as soon as something else is asked.
-        is_undone: request.get("shouldBeRemovedOnSend").is_some_and(|undone| !undone.is_null()),
+        is_undone: request
+            .get("shouldBeRemovedOnSend")
+            .is_some_and(|undone| !undone.is_null()),
         told: 0,
         words: String::new(),
         said: Message::default(),
@@ -44,9 +46,13 @@ pub(super) fn tell(agent: &str, log: &mut SessionLog<'_>, request: &Value) -> Re
         answer.part(part)?;
     }
     answer.rest(metadata.unwrap_or(&Value::Null))?;
-    let error = request.get("result").and_then(|result| result.get("errorDetails"));
+    let error = request
+        .get("result")
+        .and_then(|result| result.get("errorDetails"));
     if let Some(error) = error.and_then(|error| words(error, "message")) {
-        answer.append(EventData::ContextMessage(Message::text(error).from_source("error")))?;
+        answer.append(EventData::ContextMessage(
+            Message::text(error).from_source("error"),
+        ))?;
     }
     Ok(())
 }
@@ -69,7 +75,14 @@ fn calls(metadata: &Value) -> HashMap<&str, Call<'_>> {
             let arguments = call.get("arguments").map(plain).unwrap_or_default();
             let name = text(call, "name");
             let result = results.get(id);
-            (id, Call { name, arguments, result })
+            (
+                id,
+                Call {
+                    name,
+                    arguments,
+                    result,
+                },
+            )
         })
         .collect()
 }
@@ -181,7 +194,9 @@ impl<'v> Answer<'_, '_, 'v> {
         if content.is_empty() && result.is_none() {
             return;
         }
-        let is_error = shown.and_then(|details| details.get("isError")).and_then(Value::as_bool);
+        let is_error = shown
+            .and_then(|details| details.get("isError"))
+            .and_then(Value::as_bool);
         self.results.push(ToolResult {
             call_id: id.to_owned(),
             content,
@@ -245,22 +260,33 @@ fn specifics(part: &Value) -> String {
         let run = words(line, "toolEdited").or_else(|| words(line, "userEdited"));
         run.unwrap_or(text(line, "original"))
     });
-    if let Some(command) = command.or_else(|| words(data, "command")).filter(|text| !text.is_empty()) {
+    if let Some(command) = command
+        .or_else(|| words(data, "command"))
+        .filter(|text| !text.is_empty())
+    {
         return json!({ "command": command }).to_string();
     }
     if let Some(input) = data.get("rawInput").filter(|input| !input.is_null()) {
         return input.to_string();
     }
-    let message = part.get("pastTenseMessage").or_else(|| part.get("invocationMessage"));
+    let message = part
+        .get("pastTenseMessage")
+        .or_else(|| part.get("invocationMessage"));
     message.map(value_of).unwrap_or_default()
 }
 
 /// A file that was changed, and the new text.
 fn edit(part: &Value) -> ContentBlock {
     let uri = part.get("uri").unwrap_or(&Value::Null);
-    let path = words(uri, "path").or_else(|| words(uri, "fsPath")).unwrap_or_default();
+    let path = words(uri, "path")
+        .or_else(|| words(uri, "fsPath"))
+        .unwrap_or_default();
     let groups = items(part, "edits").iter();
-    let edits = groups.flat_map(|group| group.as_array().map_or(std::slice::from_ref(group), Vec::as_slice));
+    let edits = groups.flat_map(|group| {
+        group
+            .as_array()
+            .map_or(std::slice::from_ref(group), Vec::as_slice)
+    });
     let texts: Vec<&str> = edits.filter_map(|edit| words(edit, "text")).collect();
     ContentBlock::ToolCall {
         id: String::new(),

@@ -22,7 +22,10 @@ pub(super) fn read(
 ) -> Result<ReadOutcome, ReadError> {
     document::refuse(file, cursor)?;
     let mut account = ReadAccount::default();
-    let is_log = file.path.extension().is_some_and(|extension| extension == "jsonl");
+    let is_log = file
+        .path
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
     let session = if is_log {
         replayed(file, &mut account)?
     } else {
@@ -32,7 +35,11 @@ pub(super) fn read(
         document.root
     };
     if !session.get("requests").is_some_and(Value::is_array) {
-        return Err(no_session(&file.path, IssueCode::NoSessionHeader, "it holds no requests"));
+        return Err(no_session(
+            &file.path,
+            IssueCode::NoSessionHeader,
+            "it holds no requests",
+        ));
     }
     let requests = items(&session, "requests");
     let waiting = items(&session, "pendingRequests");
@@ -89,7 +96,11 @@ fn replayed(file: &SourceFile, account: &mut ReadAccount) -> Result<Value, ReadE
             continue;
         }
         if line.cut > 0 {
-            account.note(number, IssueCode::TextCut, format!("{} bytes of long text", line.cut));
+            account.note(
+                number,
+                IssueCode::TextCut,
+                format!("{} bytes of long text", line.cut),
+            );
         }
         if replay::apply(line.bytes, &mut object).is_some() {
             account.lines += 1;
@@ -102,7 +113,11 @@ fn replayed(file: &SourceFile, account: &mut ReadAccount) -> Result<Value, ReadE
         }
         account.lines += 1;
         account.lost += 1;
-        account.note(number, IssueCode::NotJson, "no change of the session; the log is read as far as here");
+        account.note(
+            number,
+            IssueCode::NotJson,
+            "no change of the session; the log is read as far as here",
+        );
         break;
     }
     if number == 0 {

@@ -75,7 +75,9 @@ fn reply(data: &Value) -> Option<EventData> {
     message
         .content
         .extend(thoughts.map(|text| ContentBlock::Reasoning { text }));
-    message.content.extend(words(data, "content").map(ContentBlock::text));
+    message
+        .content
+        .extend(words(data, "content").map(ContentBlock::text));
     for call in document::items(data, "toolRequests") {
         message.content.push(ContentBlock::ToolCall {
             id: text(call, "toolCallId").to_owned(),

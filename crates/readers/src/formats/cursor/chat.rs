@@ -196,7 +196,9 @@ fn current(store: &Store, root: &str) -> HashSet<String> {
         if bytes.first() == Some(&b'{') {
             continue;
         }
-        let hashes = bytes.windows(HASH + 1).filter(|window| window.first() == Some(&(HASH as u8)));
+        let hashes = bytes
+            .windows(HASH + 1)
+            .filter(|window| window.first() == Some(&(HASH as u8)));
         for hash in hashes.filter_map(|window| window.get(1..)) {
             waiting.push(hash.iter().map(|byte| format!("{byte:02x}")).collect());
         }
@@ -209,7 +211,9 @@ fn text_of(message: &Value) -> Option<String> {
     if let Some(text) = words(message, "content") {
         return Some(text.to_owned());
     }
-    let texts = items(message, "content").iter().filter_map(|block| words(block, "text"));
+    let texts = items(message, "content")
+        .iter()
+        .filter_map(|block| words(block, "text"));
     let texts: Vec<&str> = texts.collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
@@ -225,8 +229,10 @@ fn said(message: &Value) -> Vec<EventData> {
         }
         "assistant" => {
             let mut said = Message::default();
-            said.content.extend(words(message, "content").map(ContentBlock::text));
-            said.content.extend(items(message, "content").iter().filter_map(block));
+            said.content
+                .extend(words(message, "content").map(ContentBlock::text));
+            said.content
+                .extend(items(message, "content").iter().filter_map(block));
             if said.content.is_empty() {
                 return Vec::new();
             }

@@ -177,7 +177,9 @@ impl Composers {
         let facts = telling.log.facts();
         facts.cwd = folder;
         facts.offer_title(text(&composer, "name"), TitleRank::Given);
-        let model = composer.get("modelConfig").and_then(|config| words(config, "modelName"));
+        let model = composer
+            .get("modelConfig")
+            .and_then(|config| words(config, "modelName"));
         facts.model = model.filter(|model| *model != "default").map(str::to_owned);
         facts.archived = composer.get("isArchived").and_then(Value::as_bool) == Some(true);
         if let Some(delegated) = composer.get("subagentInfo").filter(|info| info.is_object()) {
@@ -351,7 +353,9 @@ fn time(bubble: &Value) -> Option<Timestamp> {
 
 fn person(bubble: &Value) -> Vec<EventData> {
     let mut message = Message::default();
-    message.content.extend(words(bubble, "text").map(ContentBlock::text));
+    message
+        .content
+        .extend(words(bubble, "text").map(ContentBlock::text));
     let images = items(bubble, "images").len();
     let image = || ContentBlock::Media {
         media_type: String::new(),
@@ -366,12 +370,20 @@ fn person(bubble: &Value) -> Vec<EventData> {
 
 fn agent(bubble: &Value) -> Vec<EventData> {
     let mut message = Message::default();
-    let thoughts = bubble.get("thinking").and_then(|thinking| words(thinking, "text"));
-    message.content.extend(thoughts.map(|text| ContentBlock::Reasoning {
-        text: text.to_owned(),
-    }));
-    message.content.extend(words(bubble, "text").map(ContentBlock::text));
-    let tool = bubble.get("toolFormerData").filter(|tool| words(tool, "name").is_some());
+    let thoughts = bubble
+        .get("thinking")
+        .and_then(|thinking| words(thinking, "text"));
+    message
+        .content
+        .extend(thoughts.map(|text| ContentBlock::Reasoning {
+            text: text.to_owned(),
+        }));
+    message
+        .content
+        .extend(words(bubble, "text").map(ContentBlock::text));
+    let tool = bubble
+        .get("toolFormerData")
+        .filter(|tool| words(tool, "name").is_some());
     let mut said = Vec::new();
     if let Some(tool) = tool {
         let written = ["rawArgs", "params"].iter().find_map(|key| tool.get(*key));
@@ -385,7 +397,10 @@ fn agent(bubble: &Value) -> Vec<EventData> {
         said.push(EventData::AssistantMessage(message));
     }
     if let Some(tool) = tool {
-        let result = tool.get("result").map(plain).filter(|result| !result.trim().is_empty());
+        let result = tool
+            .get("result")
+            .map(plain)
+            .filter(|result| !result.trim().is_empty());
         let status = text(tool, "status");
         let is_error = matches!(status, "error" | "cancelled" | "rejected");
         if result.is_some() || is_error {

@@ -93,7 +93,10 @@ pub(super) fn of_project(name: &str) -> Option<String> {
         let joined: Vec<String> = if begun.is_empty() {
             vec![(*part).to_owned(), format!(".{part}")]
         } else {
-            ["-", ".", "_"].iter().map(|mark| format!("{begun}{mark}{part}")).collect()
+            ["-", ".", "_"]
+                .iter()
+                .map(|mark| format!("{begun}{mark}{part}"))
+                .collect()
         };
         for name in joined.into_iter().rev() {
             waiting.push((folder.clone(), name.clone(), taken + 1));

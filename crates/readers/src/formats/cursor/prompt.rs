@@ -39,11 +39,21 @@ pub(super) fn words(text: &str) -> String {
     }
     let mut left = text.to_owned();
     for tag in ADDED {
-        while let Some((before, _, after)) = tagged(&left, tag) {
-            left = format!("{before}{after}");
-        }
+        left = without(&left, tag);
     }
     left.trim().to_owned()
+}
+
+/// A text without what is in a tag.
+fn without(text: &str, tag: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, _, after)) = tagged(rest, tag) {
+        kept.push_str(before);
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// The folder that the editor says is open.

@@ -1,6 +1,6 @@
 //! Transcripts: what was said and which tools were called, without times, ids, results or reasoning.
 
-use super::{COMMAND, STORE, TRANSCRIPTS, places, prompt};
+use super::{STORE, TRANSCRIPTS, places, prompt};
 use crate::document::{self, items, plain, text, words};
 use crate::log::{Draft, SessionLog};
 use crate::mend::Taken;
@@ -13,7 +13,6 @@ use lookback_model::source::{
 };
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 
 /// What stands in the place of reasoning.
 const TAKEN_OUT: &str = "[REDACTED]";
@@ -83,34 +82,31 @@ fn take_place(file: &SourceFile, log: &mut SessionLog<'_>) {
         log.facts().kind = SessionKind::Subagent;
         log.facts().parent = Some((*parent).to_owned());
     }
-    if is_of_command(&file.root) {
-        log.facts().agent_version = Some(COMMAND.to_owned());
-    }
-}
-
-/// Whether only the command can have written here: the editor has left nothing.
-fn is_of_command(root: &Path) -> bool {
-    let home = root.parent().and_then(Path::parent);
-    home.is_some_and(|home| !vscode::user_folder(&Environment::at_home(home), "Cursor").exists())
 }
 
 fn said(record: &Value) -> Option<EventData> {
     if text(record, "type") == "error" {
         let error = words(record, "error")?;
-        return Some(EventData::ContextMessage(Message::text(error).from_source("error")));
+        return Some(EventData::ContextMessage(
+            Message::text(error).from_source("error"),
+        ));
     }
     let message = record.get("message").unwrap_or(record);
     let mut said = Message::default();
     match text(record, "role") {
         "user" => {
-            let texts = items(message, "content").iter().filter_map(|block| words(block, "text"));
+            let texts = items(message, "content")
+                .iter()
+                .filter_map(|block| words(block, "text"));
             let texts: Vec<&str> = texts.chain(words(message, "content")).collect();
             let prompt = prompt::words(&texts.join("\n"));
             (!prompt.is_empty()).then(|| EventData::UserMessage(Message::text(prompt)))
         }
         "assistant" => {
-            said.content.extend(words(message, "content").map(ContentBlock::text));
-            said.content.extend(items(message, "content").iter().filter_map(block));
+            said.content
+                .extend(words(message, "content").map(ContentBlock::text));
+            said.content
+                .extend(items(message, "content").iter().filter_map(block));
             (!said.content.is_empty()).then_some(EventData::AssistantMessage(said))
         }
         _ => None,

@@ -50,10 +50,16 @@ pub(super) fn read(
     let base = Document::read(&file.path, &["stats", "tools"]).unwrap_or_default();
     let files = event_files(&folder.join(EVENTS))?;
     if files.is_empty() {
-        return Err(no_session(&file.path, IssueCode::NoSessionHeader, "nothing was said in it"));
+        return Err(no_session(
+            &file.path,
+            IssueCode::NoSessionHeader,
+            "nothing was said in it",
+        ));
     }
     let id = words(&base.root, "id").map_or_else(|| dashed(folder), str::to_owned);
-    let known = cursor.map(|cursor| resume(file, cursor, &id, &files)).transpose()?;
+    let known = cursor
+        .map(|cursor| resume(file, cursor, &id, &files))
+        .transpose()?;
     let is_resumed = known.is_some();
     let mut state = known.unwrap_or_default();
     state.id = id;
@@ -76,7 +82,10 @@ pub(super) fn read(
         }
         state.last = Some(event.number);
     }
-    state.files = files.iter().filter(|file| Some(file.number) <= state.last).count();
+    state.files = files
+        .iter()
+        .filter(|file| Some(file.number) <= state.last)
+        .count();
     if talk.log.facts().created_at.is_none() {
         talk.log.saw_time(file.stamp.modified());
     }
@@ -94,7 +103,10 @@ pub(super) fn read(
 /// The state of an earlier read, if what it read is what is there.
 fn resume(file: &SourceFile, cursor: &ReadCursor, id: &str, files: &[EventFile]) -> Result<State, ReadError> {
     let state: State = serde_json::from_str(&cursor.state).map_err(|_| stale(file))?;
-    let before = files.iter().filter(|file| Some(file.number) <= state.last).count();
+    let before = files
+        .iter()
+        .filter(|file| Some(file.number) <= state.last)
+        .count();
     let holds = state.id == id && state.files == before && state.offset.is_some();
     if holds { Ok(state) } else { Err(stale(file)) }
 }
@@ -116,7 +128,10 @@ fn event_files(folder: &Path) -> Result<Vec<EventFile>, ReadError> {
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(failed)?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         let number = name
             .strip_prefix("event-")
             .filter(|_| name.ends_with(".json"))
@@ -132,7 +147,11 @@ fn dashed(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let is_hex = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| name.get(range).unwrap_or_default());
-    if is_hex { parts.join("-") } else { name.into_owned() }
+    if is_hex {
+        parts.join("-")
+    } else {
+        name.into_owned()
+    }
 }
 
 /// A quarter of an hour, of which all zones are multiples.

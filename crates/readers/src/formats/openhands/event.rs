@@ -218,10 +218,7 @@ mod tests {
         let content = content.as_array().unwrap();
         let reasoning = |text: &str| ContentBlock::Reasoning { text: text.into() };
         let then = ContentBlock::text("then");
-        assert_eq!(
-            thought(&Value::Null, content),
-            [reasoning("first"), then.clone()]
-        );
+        assert_eq!(thought(&Value::Null, content), [reasoning("first"), then.clone()]);
         let beside = json!({"reasoning_content": "first"});
         assert_eq!(thought(&beside, content), [reasoning("first"), then]);
     }
