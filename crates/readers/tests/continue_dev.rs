@@ -1,12 +1,6 @@
 //! Continue on files that real programs wrote, which lie outside the repository (`LOOKBACK_SHARED`, or
 //! `shared` beside it) and are passed over with a note when they are not there.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test fails by panicking, and says so when it is passed over"
-)]
-
 use lookback_model::SessionSource;
 use lookback_model::source::Discovery;
 use lookback_readers::formats::continue_dev::Continue;
