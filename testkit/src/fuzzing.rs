@@ -123,6 +123,60 @@ pub const DSH: Shapes = Shapes {
     ],
 };
 
+/// Aider's history.
+pub const AIDER: Shapes = Shapes {
+    paths: &["shop/.aider.chat.history.md"],
+};
+
+/// Cline's sessions, and tasks of its old extension.
+pub const CLINE: Shapes = Shapes {
+    paths: &[
+        "sessions/1777885500000_ab1cd/1777885500000_ab1cd.messages.json",
+        "tasks/1777885500000/api_conversation_history.json",
+        "tasks/1777885500000/ui_messages.json",
+    ],
+};
+
+/// Roo Code's tasks.
+pub const ROO: Shapes = Shapes {
+    paths: &[
+        "tasks/019d193c-0000-7000-8000-000000000001/api_conversation_history.json",
+        "tasks/019d193c-0000-7000-8000-000000000001/ui_messages.json",
+    ],
+};
+
+/// Continue's sessions.
+pub const CONTINUE: Shapes = Shapes {
+    paths: &["0b5e6a1c-0000-4000-8000-000000000001.json"],
+};
+
+/// Copilot Chat's documents, logs of changes and logs of events.
+pub const COPILOT_CHAT: Shapes = Shapes {
+    paths: &[
+        "workspaceStorage/0123456789abcdef/chatSessions/0b5e6a1c-0000-4000-8000-000000000001.json",
+        "workspaceStorage/0123456789abcdef/chatSessions/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "workspaceStorage/0123456789abcdef/GitHub.copilot-chat/transcripts/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+    ],
+};
+
+/// Antigravity's transcripts, full and short.
+pub const ANTIGRAVITY: Shapes = Shapes {
+    paths: &[
+        "brain/0b5e6a1c-0000-4000-8000-000000000001/.system_generated/logs/transcript_full.jsonl",
+        "brain/0b5e6a1c-0000-4000-8000-000000000001/.system_generated/logs/transcript.jsonl",
+    ],
+};
+
+/// An export of ChatGPT or Claude.ai.
+pub const EXPORT: Shapes = Shapes {
+    paths: &["conversations.json"],
+};
+
+/// Cursor's transcripts.
+pub const CURSOR: Shapes = Shapes {
+    paths: &["srv-shop/agent-transcripts/0b5e6a1c-0000-4000-8000-000000000001.jsonl"],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

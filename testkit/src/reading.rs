@@ -88,7 +88,7 @@ pub fn describe(source: &dyn SessionSource, home: &Path) -> Value {
     let mut files = Vec::new();
     for file in &found.files {
         let mut kept = Kept::default();
-        let outcome = source.read(file, None, &mut kept);
+        let outcome = source.read(&at_any_time(file), None, &mut kept);
         files.push(describe_file(
             &relative(&file.path),
             source,
@@ -101,7 +101,32 @@ pub fn describe(source: &dyn SessionSource, home: &Path) -> Value {
         .iter()
         .map(|issue| json!({"path": relative(&issue.path), "code": issue.code}))
         .collect();
-    json!({"files": files, "issues": issues})
+    let mut described = json!({"files": files, "issues": issues});
+    hide_home(&mut described, &home.display().to_string());
+    described
+}
+
+/// A file with a time of change that is the same on every machine, for sessions that tell no time.
+fn at_any_time(file: &SourceFile) -> SourceFile {
+    let modified_ns = 1_780_000_000_000_000_000;
+    let stamp = FileStamp {
+        modified_ns,
+        ..file.stamp
+    };
+    SourceFile {
+        stamp,
+        ..file.clone()
+    }
+}
+
+/// Puts `~` for the place of the home folder, which is another on every machine.
+fn hide_home(value: &mut Value, home: &str) {
+    match value {
+        Value::String(text) if text.contains(home) => *text = text.replace(home, "~"),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_home(item, home)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| hide_home(field, home)),
+        _ => {}
+    }
 }
 
 fn describe_file(

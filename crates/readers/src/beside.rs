@@ -1,6 +1,6 @@
 //! Small files that lie beside transcripts: read whole, or not at all.
 
-use crate::{document, lines, mend};
+use crate::{lines, mend, rewritten};
 use lookback_model::source::{EventSink, ReadAccount, ReadError, ReadOutcome, SideTitle, SourceFile};
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -46,7 +46,7 @@ pub(crate) fn read_title(
     if let Some(title) = find(&String::from_utf8_lossy(bytes)) {
         sink.title(title);
     }
-    Ok(document::outcome(ReadAccount {
+    Ok(rewritten::outcome(ReadAccount {
         bytes: bytes.len() as u64,
         lines: 1,
         bookkeeping: 1,

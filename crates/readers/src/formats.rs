@@ -1,22 +1,33 @@
 //! One module per agent.
 
+pub mod aider;
 pub mod amp;
+pub mod antigravity;
+pub mod chatgpt;
 pub mod claude;
+pub mod claude_ai;
+pub mod cline;
 pub mod codex;
+pub mod continue_dev;
+pub mod copilot_chat;
 pub mod copilot_cli;
 pub mod crush;
+pub mod cursor;
 pub mod droid;
 pub mod dsh;
 pub mod gemini;
 pub mod goose;
 pub mod grok;
 pub mod hermes;
+pub mod kilo;
 pub mod kimi;
 pub mod kiro;
 pub mod omp;
 pub mod opencode;
+pub mod openhands;
 pub mod pi;
 pub mod qwen;
+pub mod roo;
 pub mod vibe;
 pub mod warp;
 pub mod zed;

@@ -4,10 +4,10 @@
 //! another, still growing or without a line feed, that a file may have been replaced, and that it may hold
 //! no session, is the same for all formats and is dealt with here.
 
-use crate::document;
 use crate::lines::{self, Line, Lines};
 use crate::log::{LogState, SessionLog};
 use crate::mend::{self, Taken};
+use crate::rewritten;
 use lookback_model::source::{
     EventSink, IssueCode, Position, ReadAccount, ReadCursor, ReadError, ReadOutcome, SinkClosed, SourceFile,
 };
@@ -144,7 +144,7 @@ pub(crate) fn read_whole<R: Records>(
     }
     let (_, mut account) = reading.end()?;
     account.bytes = file.stamp.size;
-    Ok(document::outcome(account))
+    Ok(rewritten::outcome(account))
 }
 
 fn stale(file: &SourceFile) -> ReadError {

@@ -174,7 +174,7 @@ fn read_some(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
 
 /// Copies JSON while shortening its strings.
 #[derive(Default)]
-struct Condenser {
+pub(crate) struct Condenser {
     kept: Vec<u8>,
     in_string: bool,
     escaped: bool,
@@ -187,7 +187,8 @@ struct Condenser {
 }
 
 impl Condenser {
-    fn new(mut kept: Vec<u8>) -> Self {
+    /// One that copies into a buffer, which is emptied first.
+    pub(crate) fn new(mut kept: Vec<u8>) -> Self {
         kept.clear();
         Self {
             kept,
@@ -195,7 +196,8 @@ impl Condenser {
         }
     }
 
-    fn feed(&mut self, mut bytes: &[u8]) {
+    /// Takes the next bytes.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
             if self.in_string && !self.escaped && self.run > BASE64_KEPT {
                 let length = bytes
@@ -212,11 +214,21 @@ impl Condenser {
         }
     }
 
+    /// What was copied, and how many bytes of text were cut.
+    pub(crate) fn finish(self) -> (Vec<u8>, u64) {
+        (self.kept, self.cut)
+    }
+
     fn byte(&mut self, byte: u8) {
         if !self.in_string {
             self.in_string = byte == b'"';
             (self.string, self.run) = (0, 0);
-            self.kept.push(byte);
+            // Only what is no JSON has so much beside its strings.
+            if self.kept.len() < 2 * LINE_LIMIT {
+                self.kept.push(byte);
+            } else {
+                self.cut += 1;
+            }
             return;
         }
         if !self.escaped && byte == b'"' {

@@ -270,6 +270,16 @@ fn leads_outside(link: &Path, root: &Path, links: &mut HashSet<PathBuf>) -> bool
     !target.starts_with(&root) && !root.starts_with(&target) && links.insert(target)
 }
 
+/// A file that is read together with others: its marks change when any of theirs do.
+pub fn with_beside(file: &SourceFile, beside: &[SourceFile]) -> SourceFile {
+    let mut whole = file.clone();
+    for other in beside.iter().filter(|other| other.path != file.path) {
+        whole.stamp.size += other.stamp.size;
+        whole.stamp.modified_ns = whole.stamp.modified_ns.max(other.stamp.modified_ns);
+    }
+    whole
+}
+
 /// The outer marks of a file.
 pub fn stamp(metadata: &Metadata) -> FileStamp {
     let modified = metadata.modified().ok();

@@ -15,6 +15,15 @@ use std::fs;
 use std::path::Path;
 
 const FORMATS: &[(&str, Shapes)] = &[
+    ("aider", fuzzing::AIDER),
+    ("cline", fuzzing::CLINE),
+    ("continue", fuzzing::CONTINUE),
+    ("copilot-chat", fuzzing::COPILOT_CHAT),
+    ("antigravity", fuzzing::ANTIGRAVITY),
+    ("chatgpt", fuzzing::EXPORT),
+    ("claude-ai", fuzzing::EXPORT),
+    ("cursor", fuzzing::CURSOR),
+    ("roo", fuzzing::ROO),
     ("claude", fuzzing::CLAUDE),
     ("codex", fuzzing::CODEX),
     ("gemini", fuzzing::GEMINI),
@@ -44,7 +53,7 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
             seeds.extend(self::seeds(&path));
         } else if path
             .extension()
-            .is_some_and(|extension| extension == "json" || extension == "jsonl")
+            .is_some_and(|extension| ["json", "jsonl", "md"].iter().any(|known| extension == *known))
             && !path.ends_with("expected.json")
             && fs::metadata(&path).unwrap().len() <= SEED_LIMIT
         {

@@ -2,11 +2,11 @@
 
 use super::AGENT;
 use crate::blocks::{Block, Blocks, message};
-use crate::document;
 use crate::journal::{Stop, no_session};
 use crate::lenient::{List, Number, Object, Words, readable};
 use crate::log::SessionLog;
 use crate::percent::path_of_address;
+use crate::rewritten;
 use crate::telling::Telling;
 use lookback_model::event::{ContentBlock, EventData, ToolResult};
 use lookback_model::facts::TitleRank;
@@ -136,9 +136,9 @@ pub(super) fn read(
     cursor: Option<&ReadCursor>,
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
-    let (bytes, mut account) = document::read(file, cursor)?;
-    let text = document::text(&bytes, &mut account);
-    let thread: Thread<'_> = document::parse(file, &text)?;
+    let (bytes, mut account) = rewritten::read(file, cursor)?;
+    let text = rewritten::text(&bytes, &mut account);
+    let thread: Thread<'_> = rewritten::parse(file, &text)?;
     let Some(messages) = &thread.messages else {
         return Err(no_session(file, IssueCode::NoSessionHeader, "it has no messages"));
     };
@@ -164,7 +164,7 @@ pub(super) fn read(
     let facts = log.facts();
     facts.hidden = facts.message_count() == 0;
     log.finish()?;
-    Ok(document::outcome(account))
+    Ok(rewritten::outcome(account))
 }
 
 fn take_facts(thread: &Thread<'_>, facts: &mut SessionFacts) {

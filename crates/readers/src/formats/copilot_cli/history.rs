@@ -2,10 +2,10 @@
 
 use super::AGENT;
 use crate::chat::ChatMessage;
-use crate::document;
 use crate::journal::Stop;
 use crate::lenient::{List, Words};
 use crate::log::SessionLog;
+use crate::rewritten;
 use crate::telling::Telling;
 use lookback_model::Timestamp;
 use lookback_model::event::EventData;
@@ -29,9 +29,9 @@ pub(super) fn read(
     cursor: Option<&ReadCursor>,
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
-    let (bytes, mut account) = document::read(file, cursor)?;
-    let text = document::text(&bytes, &mut account);
-    let history: History<'_> = document::parse(file, &text)?;
+    let (bytes, mut account) = rewritten::read(file, cursor)?;
+    let text = rewritten::text(&bytes, &mut account);
+    let history: History<'_> = rewritten::parse(file, &text)?;
     let name = file.path.file_stem().unwrap_or_default().to_string_lossy();
     let in_name = || {
         let name = name.strip_prefix("session_").unwrap_or(&name);
@@ -42,7 +42,7 @@ pub(super) fn read(
         id => id,
     };
     tell(file, id, &history, &mut account, sink)?;
-    Ok(document::outcome(account))
+    Ok(rewritten::outcome(account))
 }
 
 fn tell(

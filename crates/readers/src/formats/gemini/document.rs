@@ -5,7 +5,7 @@ use super::record::Record;
 use super::replay::Stop;
 use crate::journal::no_session;
 use crate::lenient::{Object, Words};
-use crate::{document, mend};
+use crate::{mend, rewritten};
 use lookback_model::source::{
     EventSink, IssueCode, ReadAccount, ReadCursor, ReadError, ReadOutcome, SourceFile,
 };
@@ -19,7 +19,7 @@ pub(in crate::formats) fn read(
     cursor: Option<&ReadCursor>,
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
-    let (bytes, account) = document::read(file, cursor)?;
+    let (bytes, account) = rewritten::read(file, cursor)?;
     let text = String::from_utf8_lossy(&bytes);
     let document = Document::parse(&text);
     let is_repaired = matches!(text, Cow::Owned(_));
@@ -90,7 +90,7 @@ fn tell(
         replay.log.saw_time(file.stamp.modified());
     }
     replay.finish()?;
-    Ok(document::outcome(account))
+    Ok(rewritten::outcome(account))
 }
 
 /// A document as far as it could be parsed.

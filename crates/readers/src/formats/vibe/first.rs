@@ -4,10 +4,10 @@ use super::AGENT;
 use super::messages::event;
 use super::meta::Meta;
 use crate::chat::ChatMessage;
-use crate::document;
 use crate::journal::no_session;
 use crate::lenient::List;
 use crate::log::SessionLog;
+use crate::rewritten;
 use crate::telling::{Chain, Telling};
 use lookback_model::source::{EventSink, IssueCode, ReadCursor, ReadError, ReadOutcome, SourceFile};
 use serde::Deserialize;
@@ -26,9 +26,9 @@ pub(super) fn read(
     cursor: Option<&ReadCursor>,
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
-    let (bytes, mut account) = document::read(file, cursor)?;
-    let text = document::text(&bytes, &mut account);
-    let session: Session<'_> = document::parse(file, &text)?;
+    let (bytes, mut account) = rewritten::read(file, cursor)?;
+    let text = rewritten::text(&bytes, &mut account);
+    let session: Session<'_> = rewritten::parse(file, &text)?;
     let Some(messages) = session.messages else {
         return Err(no_session(file, IssueCode::NoSessionHeader, "it has no messages"));
     };
@@ -58,5 +58,5 @@ pub(super) fn read(
             .map_err(|stop| stop.error(file))?;
     }
     log.finish()?;
-    Ok(document::outcome(account))
+    Ok(rewritten::outcome(account))
 }

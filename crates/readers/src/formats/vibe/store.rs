@@ -13,7 +13,7 @@ use crate::lines::{self, Lines};
 use crate::log::SessionLog;
 use crate::mend::{self, Taken};
 use crate::telling::Telling;
-use crate::{beside, document, walk};
+use crate::{beside, rewritten, walk};
 use lookback_model::Timestamp;
 use lookback_model::event::{ContentBlock, EventData, ToolResult};
 use lookback_model::source::{
@@ -213,7 +213,7 @@ pub(super) fn read(
     cursor: Option<&ReadCursor>,
     sink: &mut dyn EventSink,
 ) -> Result<ReadOutcome, ReadError> {
-    let (bytes, mut account) = document::read(file, cursor)?;
+    let (bytes, mut account) = rewritten::read(file, cursor)?;
     let folder = file.path.parent().unwrap_or(&file.path);
     // Without it there is the journal, as far as it was not cleared.
     let current: Current = serde_json::from_slice(&bytes).unwrap_or_else(|error| {
@@ -250,7 +250,7 @@ pub(super) fn read(
     let facts = log.facts();
     facts.hidden = facts.message_count() == 0;
     log.finish()?;
-    Ok(document::outcome(account))
+    Ok(rewritten::outcome(account))
 }
 
 /// Takes the snapshot that is the latest.
