@@ -187,7 +187,7 @@ impl<'de> Deserialize<'de> for Number {
                 Ok(Number(Some(number)))
             }
             fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
-                let is_whole = number >= 0.0 && number < 9e15;
+                let is_whole = (0.0..9e15).contains(&number);
                 Ok(Number(is_whole.then_some(number as u64)))
             }
             fn visit_unit<E>(self) -> Result<Number, E> {

@@ -1,11 +1,5 @@
 //! Pi and its descendants on files that real programs wrote, and what no case of the corpus can say.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
 use lookback_model::source::{FileRole, FileStamp, SourceFile};
 use lookback_model::{Environment, SessionSource};
 use lookback_readers::formats::omp::OhMyPi;
@@ -17,7 +11,7 @@ use std::path::Path;
 
 const KINDS: [&str; 4] = ["user", "assistant", "tool_call", "tool_result"];
 
-fn lines_of<'s>(source: &'s dyn SessionSource, folder: &str) -> Vec<SourceFile> {
+fn lines_of(source: &dyn SessionSource, folder: &str) -> Vec<SourceFile> {
     let Some(folder) = samples::shared(folder) else {
         return Vec::new();
     };

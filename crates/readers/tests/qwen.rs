@@ -1,7 +1,5 @@
 //! Qwen Code on files that real programs wrote, and what no case of the corpus can say.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use lookback_model::{Environment, SessionSource};
 use lookback_readers::formats::qwen::Qwen;
 use lookback_testkit::samples;
