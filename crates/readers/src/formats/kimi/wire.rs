@@ -139,14 +139,15 @@ impl Records for Conversation {
         if BOOKKEEPING.contains(&kind) {
             return Ok(Took::Bookkeeping);
         }
-        if kind == "SubagentEvent" {
-            return subagent(&sent, &mut Telling::new(AGENT, log, time));
-        }
         if kind == "ToolCallPart" {
             return self.part_of_call(&sent, log);
         }
+        // Whatever else happens, happens after the call, and completes it.
         self.tell_call(log)?;
         self.call_is_told = false;
+        if kind == "SubagentEvent" {
+            return subagent(&sent, &mut Telling::new(AGENT, log, time));
+        }
         self.message(&sent, time, log)
     }
 
