@@ -7,7 +7,7 @@
 //!
 //! Properties: the expected events, facts and losses; for each line-based file of each case that reading it in two
 //! parts, cut at any byte, gives what reading it whole gives; and for each database that reading it after each
-//! statement of its making does.
+//! statement of its making does. A database with damage anywhere gives what is left, or says that it is damaged.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -231,4 +231,51 @@ fn reads_while_it_grows(source: &dyn SessionSource, file: &SourceFile, statement
     }
     assert_eq!(parts.sessions.len(), whole.sessions.len());
     assert!(account.lines >= outcome.account.lines, "{}", file.path.display());
+}
+
+#[test]
+fn damaged_databases_give_what_is_left() {
+    for source in SOURCES {
+        for case in cases(*source) {
+            let home = Home::of(&case);
+            let found = reading::discover(*source, &Environment::at_home(&home.path));
+            for (database, statements) in &home.databases {
+                let Some(file) = found.files.iter().find(|file| file.path == *database) else {
+                    continue;
+                };
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join(database.file_name().unwrap());
+                run(&Connection::open(&path).unwrap(), statements);
+                let copy = SourceFile { path, ..file.clone() };
+                let whole = fs::read(&copy.path).unwrap();
+                for (at, filling) in (0..whole.len())
+                    .step_by(997)
+                    .zip([0, 0xFF, b'7'].into_iter().cycle())
+                {
+                    let mut damaged = whole.clone();
+                    let end = (at + 24).min(damaged.len());
+                    damaged.get_mut(at..end).unwrap().fill(filling);
+                    fs::write(&copy.path, &damaged).unwrap();
+                    reads_what_is_left(*source, &copy);
+                }
+            }
+        }
+    }
+}
+
+fn reads_what_is_left(source: &dyn SessionSource, file: &SourceFile) {
+    let mut kept = Kept::default();
+    match source.read(file, None, &mut kept) {
+        Ok(outcome) => {
+            let account = outcome.account;
+            let sum = account.records + account.bookkeeping + account.blank + account.lost;
+            assert_eq!(account.lines, sum, "{account:?}");
+            for session in &kept.sessions {
+                lookback_model::Surface::of(&session.events).unwrap();
+                assert!(session.session.is_some());
+            }
+        }
+        Err(ReadError::NoSession { .. } | ReadError::Io { .. }) => {}
+        Err(error) => panic!("{}: {error}", file.path.display()),
+    }
 }

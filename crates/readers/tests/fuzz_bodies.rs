@@ -14,10 +14,12 @@ use proptest::sample::Index;
 use std::fs;
 use std::path::Path;
 
-const FORMATS: [(&str, Shapes); 3] = [
+const FORMATS: &[(&str, Shapes)] = &[
     ("claude", fuzzing::CLAUDE),
     ("codex", fuzzing::CODEX),
     ("gemini", fuzzing::GEMINI),
+    ("goose", fuzzing::GOOSE),
+    ("kiro", fuzzing::KIRO),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;
@@ -121,7 +123,7 @@ fn apply(change: &Change, content: &mut Vec<u8>) {
 
 #[test]
 fn whole_files_of_the_corpus() {
-    for (agent, shapes) in FORMATS {
+    for &(agent, shapes) in FORMATS {
         for content in corpus(agent) {
             for select in 0..shapes.paths.len() {
                 run(
@@ -147,7 +149,7 @@ proptest! {
         cut in any::<u16>(),
         changes in prop::collection::vec(change(), 1..6),
     ) {
-        for (agent, shapes) in FORMATS {
+        for &(agent, shapes) in FORMATS {
             let seeds = corpus(agent);
             let mut content = seed.get(&seeds).clone();
             changes.iter().for_each(|change| apply(change, &mut content));
