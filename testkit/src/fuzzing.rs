@@ -177,6 +177,19 @@ pub const CURSOR: Shapes = Shapes {
     paths: &["srv-shop/agent-transcripts/0b5e6a1c-0000-4000-8000-000000000001.jsonl"],
 };
 
+/// Goose's older files of lines.
+pub const GOOSE: Shapes = Shapes {
+    paths: &["sessions/20250604_100000.jsonl"],
+};
+
+/// Kiro's files of lines, by envelopes and by events.
+pub const KIRO: Shapes = Shapes {
+    paths: &[
+        "cli/0b5e6a1c-0000-4000-8000-000000000001.jsonl",
+        "a1b2c3/sess_0b5e6a1c/messages.jsonl",
+    ],
+};
+
 /// Bytes before the content: one selects the path, two where the content is cut.
 pub const PREFIX: usize = 3;
 

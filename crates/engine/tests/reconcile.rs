@@ -632,3 +632,25 @@ fn the_engine_can_be_shared() {
     fn shared<T: Send + Sync>() {}
     shared::<Engine>();
 }
+
+#[test]
+fn a_session_that_was_taken_out_of_a_database_stays() {
+    let world = World::new();
+    world.write("one/all.rows.log", "@a\nfirst words\n@b\nother words\n");
+    world.pass();
+    world.write("one/all.rows.log", "@b\nother words\nmore\n");
+    for verify in [false, true] {
+        world.pass_with(ReconcileOptions {
+            verify,
+            ..ReconcileOptions::default()
+        });
+        assert_eq!(world.search("first"), ["a"]);
+        assert_eq!(world.search("words"), ["a", "b"]);
+        assert_eq!(world.search("more"), ["b"]);
+    }
+    world.write("one/all.rows.log", "@a\nback again\n");
+    world.pass();
+    assert_eq!(world.search("first"), Vec::<String>::new());
+    assert_eq!(world.search("back"), ["a"]);
+    assert_eq!(world.search("more"), ["b"]);
+}

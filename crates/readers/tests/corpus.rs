@@ -8,7 +8,8 @@
 //!
 //! Properties: the expected events, facts and losses; for each line-based file of each case that reading it in two
 //! parts, cut at any byte, gives what reading it whole gives; for each database that reading it after each
-//! statement of its making does; and that every log is one that a store of logs would take. A database with damage anywhere gives what is left, or says that it is damaged.
+//! statement of its making does; that a database with damage anywhere gives what is left, or says that it is
+//! damaged; and that every log is one that a store of logs would take.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

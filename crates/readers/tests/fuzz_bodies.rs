@@ -37,6 +37,8 @@ const FORMATS: &[(&str, Shapes)] = &[
     ("vibe", fuzzing::VIBE),
     ("grok", fuzzing::GROK),
     ("dsh", fuzzing::DSH),
+    ("goose", fuzzing::GOOSE),
+    ("kiro", fuzzing::KIRO),
 ];
 /// Larger files of the corpus are about size, not about shape.
 const SEED_LIMIT: u64 = 16 << 10;

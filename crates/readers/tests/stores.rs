@@ -224,3 +224,32 @@ fn samples_have_the_counts_of_their_index() {
         assert!(account.unknown_types.is_empty(), "{sample}: {account:?}");
     }
 }
+
+#[test]
+fn variables_move_the_agents_homes() {
+    for (agent, variable, value, root) in [
+        ("opencode", "XDG_DATA_HOME", "/data", "/data/opencode"),
+        ("opencode", "OPENCODE_DB", "/data/mine.db", "/data/mine.db"),
+        ("crush", "CRUSH_GLOBAL_DATA", "/data/crush", "/data/crush"),
+        ("crush", "XDG_DATA_HOME", "/data", "/data/crush"),
+        ("goose", "GOOSE_PATH_ROOT", "/data", "/data/data"),
+        ("goose", "APPDATA", "/roaming", "/roaming/Block/goose/data"),
+        ("zed", "FLATPAK_XDG_DATA_HOME", "/data", "/data/zed/threads"),
+        ("zed", "LOCALAPPDATA", "/local", "/local/Zed/threads"),
+        ("kiro", "KIRO_HOME", "/kiro", "/kiro/sessions"),
+        ("kiro", "LOCALAPPDATA", "/local", "/local/amazon-q"),
+        ("warp", "XDG_STATE_HOME", "/state", "/state/warp-terminal"),
+        ("warp", "WARP_DB_PATH", "/x/warp.sqlite", "/x/warp.sqlite"),
+        ("hermes", "HERMES_HOME", "/hermes", "/hermes"),
+    ] {
+        let mut environment = Environment::at_home("/home/one");
+        let root = PathBuf::from(root);
+        assert!(!source(agent).roots(&environment).contains(&root), "{agent}");
+        let variables = &mut environment.variables;
+        variables.insert(variable.to_owned(), value.to_owned());
+        assert!(
+            source(agent).roots(&environment).contains(&root),
+            "{agent} {variable}"
+        );
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! A transcript is lines of text. `@id` begins a session; every other line is a prompt of the session that
 //! began last. A side file (`*.titles`) has lines `id=title`. Reading goes on after the last complete line
-//! as long as everything before it still stands there.
+//! as long as everything before it still stands there. `*.rows.log` stands for a database: it is read from the start
+//! each time.
 
 #![allow(
     clippy::unwrap_used,
@@ -185,7 +186,9 @@ impl Reading {
         sink: &mut dyn EventSink,
     ) -> Result<(), ReadError> {
         let Position::Lines { offset, line, guard } = &cursor.position else {
-            panic!("not our cursor");
+            return Err(ReadError::StaleCursor {
+                path: self.path.clone(),
+            });
         };
         let stands = bytes
             .get(..usize::try_from(*offset).unwrap())
@@ -274,6 +277,13 @@ impl Reading {
             offset: read.len() as u64,
             line: self.line,
             guard,
+        };
+        let is_database = self.path.to_str().is_some_and(|path| path.ends_with(".rows.log"));
+        let position = match is_database {
+            true => Position::Rows {
+                sessions: self.sessions as u64,
+            },
+            false => position,
         };
         let state = self
             .session
