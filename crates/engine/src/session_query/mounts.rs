@@ -216,7 +216,7 @@ impl Mount {
             Err(error) => {
                 let error = failed(error);
                 if running.waiting == 0 {
-                    self.ended = None;
+                    // How the one before ended stays: who waited for that may not have looked yet.
                     return Err(error);
                 }
                 let failure = SharedFailure::from(error);

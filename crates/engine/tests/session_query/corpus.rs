@@ -421,6 +421,25 @@ fn callers_share_a_listing_that_runs() {
     }
 }
 
+/// Property: nobody waits for a listing whose end was told to others, however many come and go.
+#[test]
+fn every_caller_of_a_listing_is_told_its_end() {
+    let world = World::new();
+    let persistence = ScriptedPersistence::new();
+    let _mounted = world.query.mount(persistence.clone());
+    persistence.refuse_listing(Some(Refusal::Own("gone")));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..500 {
+                    let error = world.query.list_sessions().unwrap_err();
+                    assert!(has_cause(&error, &Scripted("gone")));
+                }
+            });
+        }
+    });
+}
+
 /// Property: a session that begins to live while its kept log is read is read as it lives.
 #[test]
 fn a_session_that_begins_to_live_while_it_is_read_wins() {
