@@ -818,6 +818,7 @@ pub trait Catalogue: Send + Sync {
     fn file_reports(&self) -> Result<Vec<FileReport>, StoreError>;
     fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionRow>, StoreError>;
     fn find_sessions(&self, id: &str) -> Result<Vec<SessionRow>, StoreError>;
+    fn session(&self, session: SessionOrdinal) -> Result<Option<SessionRow>, StoreError>;
     fn age(&self) -> Result<IndexAge, StoreError>;
     fn counts(&self) -> Result<CatalogueCounts, StoreError>;
     fn sessions_by_agent(&self) -> Result<BTreeMap<String, u64>, StoreError>;
@@ -2074,6 +2075,7 @@ pub trait EventSink {
     fn title(&mut self, title: SideTitle);
     fn tool_text_wanted(&self) -> usize;
     fn record(&mut self, _bytes: &[u8]);
+    fn wants(&self, _session_id: &str) -> bool;
     fn has_enough(&self) -> bool;
 }
 #[derive(
@@ -2136,6 +2138,9 @@ pub enum IssueCode {
     EmptyFile,
     NoSessionHeader,
     TextCut,
+    DamagedDatabase,
+    UnreadableDatabase,
+    Unsupported,
 }
 impl IssueCode {
     pub fn as_str(self) -> &'static str;
@@ -2152,6 +2157,7 @@ pub struct LineIssue {
 pub enum Position {
     Lines { offset: u64, line: u64, guard: ContentGuard },
     Whole,
+    Rows { sessions: u64 },
 }
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawWords {
