@@ -1,7 +1,7 @@
 //! Files that hold one JSON document and are rewritten whole: read as far as they can be parsed.
 //!
 //! Writers are killed and disks run full, so a document may end anywhere; what stands before the end is kept.
-//! Bytes and memory are bounded as in [`lines`](crate::lines), and members that a format has no use for are
+//! Bytes and memory are bounded as in [`lines`], and members that a format has no use for are
 //! passed over while parsing, however large they are.
 
 use crate::{lines, mend};

@@ -8,7 +8,7 @@
 //! [`read`] reads files, [`places`] finds them, and [`side`] reads what lies beside them. [`record`] reads
 //! lines, and [`conversation`] takes them: [`facts`] has what they say about the session, [`messages`] the
 //! events they become, with their [`content`], and [`words`] tells the person's words from the program's.
-//! [`window`] and [`prompts`] remember where records stand, and [`queue`] what waits to be said.
+//! [`window`](crate::window) and [`prompts`] remember where records stand, and [`queue`] what waits to be said.
 
 mod content;
 mod conversation;
