@@ -265,13 +265,16 @@ impl SessionSource for Anywhere {
     }
 }
 
-/// Property: every sample that an agent's own program wrote loads and folds; each parent is there, or is told to be
+/// Agents of which many samples lie at hand, each in a file by itself; the others are held against theirs as readers.
+const SAMPLED: [&str; 3] = ["claude", "codex", "gemini"];
+
+/// Property: every sample that such an agent's own program wrote loads and folds; each parent is there, or is told to be
 /// missing; no session descends from itself. Without samples at hand the test says so.
 #[test]
 fn samples_load_and_fold() {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("LOOKBACK_SHARED").map_or(beside, PathBuf::from);
-    for format in SOURCES {
+    for format in SOURCES.iter().filter(|format| SAMPLED.contains(&format.agent())) {
         let folder = shared.join("samples").join(format.agent());
         if !folder.is_dir() {
             println!("passed over: {} is not there", folder.display());
